@@ -1,4 +1,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
-//! x
-extern crate alloc;
+//! The NFSv4.1 and 4.2 protocol as types: RFC 8881, 7862, 7863, 8276, 8275, 9754.
+
+mod basic;
+
+pub use basic::*;

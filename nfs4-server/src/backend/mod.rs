@@ -103,7 +103,14 @@ pub trait Backend: Send + Sync + 'static {
     fn getxattr(&self, who: &Who, node: &Node, name: &[u8]) -> Answer<Bytes>;
 
     /// Sets an extended attribute; the result is the object's change number before and after.
-    fn setxattr(&self, who: &Who, node: &Node, name: &[u8], value: Bytes, how: XattrSet) -> Answer<ChangeInfo>;
+    fn setxattr(
+        &self,
+        who: &Who,
+        node: &Node,
+        name: &[u8],
+        value: Bytes,
+        how: XattrSet,
+    ) -> Answer<ChangeInfo>;
 
     /// All names of extended attributes (without "user."), in an order that stays the same while none changes.
     fn listxattrs(&self, who: &Who, node: &Node) -> Answer<Vec<Bytes>>;
