@@ -1,4 +1,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
-//! x
+#![doc = include_str!("../README.md")]
+
 extern crate alloc;
+
+mod ids;
+pub mod server;
+mod time;
+
+pub use ids::{ClientKey, Oid};
+pub use time::{Millis, Now};
