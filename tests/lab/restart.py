@@ -129,6 +129,7 @@ class Writer:
         j = random.randrange(self.left)
         os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
         assert os.pread(self.fd, BLOCK, j * BLOCK) == pattern(j, BLOCK), f'block {j}'
+        time.sleep(0.002)
 
     def end(self):
         os.close(self.fd)
