@@ -7,8 +7,9 @@ of that folder) while a worker may be amid its next step; `final` does when all 
 ended, and wants the unsynced file whole too.
 
 Records are JSON, one a line: ["blocks", FILE, N]: the first N blocks are there;
-["over", FILE, G]: block 0 is of generation G or later; ["is", NAME, SIZE] and
-["gone", NAME]: a name with its content, or none.
+["over", FILE, G]: block 0 is of generation G or later; ["is", NAME, SIZE], ["dir",
+NAME], ["link", NAME, TARGET], ["gone", NAME]: a name with its content, or none;
+["maybe", NAME]: about to change, so nothing is known.
 """
 
 import errno
@@ -119,6 +120,30 @@ def names():
         yield
 
 
+def only_names():
+    """Directories and links alone: no fsync of this worker's helps. To see a server that
+    does not make them stable by itself, leave out the others, whose fsyncs do:
+    LAB_SKIP="osync over commit direct names stream"."""
+    i = 0
+    while True:
+        i += 1
+        tolerant(lambda: os.mkdir(f'm{i}'), errno.EEXIST)
+        record('only-names', 'dir', f'm{i}', 0)
+        tolerant(lambda: os.symlink(f'to-{i}', f's{i}'), errno.EEXIST)
+        record('only-names', 'link', f's{i}', f'to-{i}')
+        if i % 2 == 0:
+            record('only-names', 'maybe', f'm{i}', 0)
+            tolerant(lambda: os.rename(f'm{i}', f'k{i}'), errno.ENOENT)
+            record('only-names', 'gone', f'm{i}', 0)
+            record('only-names', 'dir', f'k{i}', 0)
+        if i % 3 == 0:
+            record('only-names', 'maybe', f's{i}', 0)
+            tolerant(lambda: os.unlink(f's{i}'), errno.ENOENT)
+            record('only-names', 'gone', f's{i}', 0)
+        time.sleep(0.01)
+        yield
+
+
 STREAM = 96 << 20
 
 
@@ -144,7 +169,9 @@ def stream():
 
 
 WORKERS = {'osync': open_sync, 'over': overwrite, 'commit': write_fsync, 'direct': direct,
-           'names': names, 'stream': stream}
+           'names': names, 'only-names': only_names, 'stream': stream}
+skip = os.environ.get('LAB_SKIP', '').split()
+WORKERS = {n: w for n, w in WORKERS.items() if n not in skip}
 
 
 def run(name):
@@ -227,6 +254,10 @@ def check(final):
                 named += 1
                 if not os.path.isdir(f'{WORK}/{name}'):
                     bad.append(f'{name}: is no directory')
+            elif kind == 'link':
+                named += 1
+                if os.readlink(f'{WORK}/{name}') != n:
+                    bad.append(f'{name}: leads elsewhere')
             elif kind == 'gone':
                 named += 1
                 if os.path.lexists(f'{WORK}/{name}'):
