@@ -1,5 +1,7 @@
 //! What is special about the file system in memory; what every backend must do is in [`kit`](super::super::kit).
 
+mod stress;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -189,3 +191,7 @@ async fn a_deep_tree_is_dropped_without_recursion() {
     }
     drop(mem);
 }
+
+crate::kit_tests!(rules, || {
+    (Arc::new(Mem::new(1 << 30).expect("room for the root")) as Arc<dyn Backend>, ())
+});
