@@ -8,8 +8,10 @@ extern crate std;
 
 mod attr;
 mod basic;
+mod notify;
 mod status;
 
 pub use attr::*;
 pub use basic::*;
-pub use status::Status;
+pub use notify::*;
+pub use status::{Status, StatusClass};

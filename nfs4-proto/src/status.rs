@@ -233,3 +233,189 @@ xdr_enum! {
         Xattr2Big = 10096 "NFS4ERR_XATTR2BIG",
     }
 }
+
+/// What a client does about a status. Classes are about the next step, not about the cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StatusClass {
+    /// Nothing.
+    Done,
+    /// Sends the same again a little later; after `NFS4ERR_OLD_STATEID` with the newest seqid.
+    Retry,
+    /// Recovers the state that the stateid named: it is gone or revoked. RFC 8881 §8.4, §10.2.1.
+    StateLost,
+    /// Recovers the session or the client ID. RFC 8881 §8.4.2.1, §2.10.13.
+    SessionLost,
+    /// Looks the object up again: the handle is not valid any more.
+    HandleLost,
+    /// Finds out where the file system went. RFC 8881 §11.
+    Moved,
+    /// Waits for another's lock or share reservation, or reports it.
+    Conflict,
+    /// Tells the application: an answer about the file system, the network did its part.
+    Answer,
+    /// Uses another operation, attribute or type, and remembers not to ask this server again.
+    Unsupported,
+    /// Sends less, or asks for less, at once.
+    TooBig,
+    /// Negotiates another security flavor or principal.
+    Security,
+    /// Reports a fault of its own: the request broke a rule.
+    CallersFault,
+    /// Reports a fault of the server.
+    ServersFault,
+}
+
+impl Status {
+    /// Whether the operation succeeded.
+    #[must_use]
+    pub const fn is_ok(self) -> bool {
+        matches!(self, Self::Ok)
+    }
+
+    /// What a client does about it.
+    #[must_use]
+    #[allow(clippy::too_many_lines, reason = "one line for each status, in one place")]
+    pub const fn class(self) -> StatusClass {
+        use StatusClass as C;
+        match self {
+            Self::Ok => C::Done,
+            Self::Delay
+            | Self::Grace
+            | Self::OldStateId
+            | Self::LayoutTryLater
+            | Self::RecallConflict
+            | Self::ReturnConflict
+            | Self::BackChanBusy => C::Retry,
+            Self::Expired
+            | Self::StaleStateId
+            | Self::BadStateId
+            | Self::AdminRevoked
+            | Self::DelegRevoked
+            | Self::ReclaimBad
+            | Self::ReclaimConflict
+            | Self::NoGrace
+            | Self::BadLayout => C::StateLost,
+            Self::StaleClientId
+            | Self::BadSession
+            | Self::DeadSession
+            | Self::BadSlot
+            | Self::BadHighSlot
+            | Self::SeqMisordered
+            | Self::SeqFalseRetry
+            | Self::RetryUncachedRep
+            | Self::ConnNotBoundToSession
+            | Self::CbPathDown => C::SessionLost,
+            Self::Stale | Self::BadHandle | Self::FhExpired => C::HandleLost,
+            Self::Moved | Self::LeaseMoved => C::Moved,
+            Self::Denied
+            | Self::Locked
+            | Self::ShareDenied
+            | Self::FileOpen
+            | Self::LocksHeld
+            | Self::Deadlock => C::Conflict,
+            Self::Perm
+            | Self::NoEnt
+            | Self::Io
+            | Self::NxIo
+            | Self::Access
+            | Self::Exist
+            | Self::XDev
+            | Self::NotDir
+            | Self::IsDir
+            | Self::Inval
+            | Self::FBig
+            | Self::NoSpc
+            | Self::RoFs
+            | Self::MLink
+            | Self::NameTooLong
+            | Self::NotEmpty
+            | Self::DQuot
+            | Self::Same
+            | Self::NotSame
+            | Self::Symlink
+            | Self::WrongType
+            | Self::BadOwner
+            | Self::BadChar
+            | Self::BadName
+            | Self::BadCookie
+            | Self::CompleteAlready
+            | Self::DelegAlreadyWanted
+            | Self::RejectDeleg
+            | Self::OffloadDenied
+            | Self::PartnerNoAuth
+            | Self::WrongLfs
+            | Self::BadLabel
+            | Self::NoXattr
+            | Self::Xattr2Big => C::Answer,
+            Self::NotSupp
+            | Self::BadType
+            | Self::MinorVersMismatch
+            | Self::AttrNotSupp
+            | Self::LockNotSupp
+            | Self::LockRange
+            | Self::BadRange
+            | Self::OpIllegal
+            | Self::LayoutUnavail
+            | Self::NoMatchingLayout
+            | Self::UnknownLayoutType
+            | Self::PnfsNoLayout
+            | Self::PnfsIoHole
+            | Self::DirDelegUnavail
+            | Self::PartnerNotSupp
+            | Self::UnionNotSupp
+            | Self::OffloadNoReqs
+            | Self::HashAlgUnsupp
+            | Self::EncrAlgUnsupp => C::Unsupported,
+            Self::TooSmall
+            | Self::Resource
+            | Self::ReqTooBig
+            | Self::RepTooBig
+            | Self::RepTooBigToCache
+            | Self::TooManyOps => C::TooBig,
+            Self::WrongSec | Self::WrongCred | Self::ClidInUse => C::Security,
+            Self::NoFileHandle
+            | Self::RestoreFh
+            | Self::BadSeqId
+            | Self::BadXdr
+            | Self::OpenMode
+            | Self::BadIoMode
+            | Self::BadSessionDigest
+            | Self::SequencePos
+            | Self::UnsafeCompound
+            | Self::OpNotInSession
+            | Self::ClientIdBusy
+            | Self::NotOnlyOp => C::CallersFault,
+            Self::ServerFault | Self::Other(_) => C::ServersFault,
+        }
+    }
+
+    /// Whether the same request may succeed later without anything else being done.
+    #[must_use]
+    pub const fn is_retry(self) -> bool {
+        matches!(self.class(), StatusClass::Retry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Status, StatusClass};
+
+    #[test]
+    fn success_alone_is_done() {
+        let done: alloc::vec::Vec<_> =
+            Status::ALL.iter().filter(|s| s.class() == StatusClass::Done).collect();
+        assert_eq!(done, [&Status::Ok]);
+    }
+
+    #[test]
+    fn a_number_without_a_name_is_the_servers_fault() {
+        assert_eq!(Status::Other(10_073).class(), StatusClass::ServersFault);
+    }
+
+    #[test]
+    fn all_refusals_of_a_directory_delegation_turn_the_feature_off() {
+        for status in [Status::DirDelegUnavail, Status::NotSupp, Status::OpIllegal] {
+            assert_eq!(status.class(), StatusClass::Unsupported);
+        }
+    }
+}
