@@ -77,8 +77,9 @@ pub trait Backend: Send + Sync + 'static {
     /// Entries after `cookie` (0: from the start), as many as fit `room`. At least one unless the end is reached.
     fn list(&self, who: &Who, dir: &Node, cookie: u64, room: Room) -> Answer<Page>;
 
-    /// Opens a regular file; checks `who`'s permission for `access` (an owner is not asked again for a file that
-    /// it has just created: see [`Create::File`], which opens in the same step).
+    /// Opens a regular file; checks `who`'s permission for `access`. To open for reading only, permission to
+    /// execute is enough: a program must be read to be run, and the client's ACCESS tells the two apart. (An
+    /// owner is not asked again for a file that it has just created: [`Create::File`] opens in the same step.)
     fn open(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened>;
 
     /// At most `len` bytes at `at`; fewer only at the end of the file. `data` are slices of the backend's buffers.

@@ -110,7 +110,9 @@ async fn access_fits(g: &Ground, who: &Who, file: &Node, dir: &Node, bits: u32) 
     let asked =
         Rights::READ | Rights::MODIFY | Rights::EXTEND | Rights::EXECUTE | Rights::LOOKUP | Rights::DELETE;
     let of_file = g.fs.access(who, file, asked).await?;
-    same!(g.fs.open(who, file, READ).await.is_ok(), of_file.contains(Rights::READ));
+    // A program must be read to be run; who may see its bytes is decided by ACCESS.
+    same!(g.fs.open(who, file, READ).await.is_ok(), of_file.intersects(Rights::READ | Rights::EXECUTE));
+    same!(g.fs.open(who, file, BOTH).await.is_ok(), of_file.contains(Rights::READ | Rights::MODIFY));
     same!(g.fs.open(who, file, WRITE).await.is_ok(), of_file.contains(Rights::MODIFY | Rights::EXTEND));
     same!(of_file.contains(Rights::EXECUTE), bits & 0o111 != 0);
     let of_dir = g.fs.access(who, dir, asked).await?;

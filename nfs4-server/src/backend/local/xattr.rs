@@ -12,6 +12,8 @@ use super::{Inner, sys};
 use crate::backend::{ChangeInfo, Fault, Who, XattrSet};
 
 const PREFIX: &[u8] = b"user.";
+/// `XATTR_NAME_MAX`, the prefix included.
+const NAME_MOST: usize = 255;
 /// `XATTR_SIZE_MAX` and `XATTR_LIST_MAX`.
 const MOST: usize = 64 * 1024;
 /// A buffer that most values fit.
@@ -20,6 +22,10 @@ const USUAL: usize = 1024;
 fn kernel_name(name: &[u8]) -> Result<CString, Fault> {
     if name.is_empty() {
         return Err(Fault::Inval);
+    }
+    // The kernel says ERANGE, which is also a buffer's.
+    if PREFIX.len() + name.len() > NAME_MOST {
+        return Err(Fault::NameTooLong);
     }
     CString::new([PREFIX, name].concat()).map_err(|_| Fault::Inval)
 }

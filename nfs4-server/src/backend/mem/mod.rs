@@ -287,7 +287,7 @@ impl Mem {
     fn target(&self, node: &Node) -> Result<Bytes, Fault> {
         match &self.inode(node)?.read()?.content {
             Content::Symlink(target) => Ok(target.clone()),
-            Content::Dir(_) | Content::File(_) | Content::Nothing => Err(Fault::Inval),
+            Content::Dir(_) | Content::File(_) | Content::Nothing => Err(Fault::WrongType),
         }
     }
 
