@@ -1,7 +1,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![allow(clippy::doc_markdown, reason = "the RFCs' names are words here")]
-//! The NFSv4.1 and 4.2 protocol as types: RFC 8881, 7862, 7863, 8276, 8275, 9754.
+#![doc = include_str!("../README.md")]
 
 extern crate alloc;
 #[cfg(feature = "std")]

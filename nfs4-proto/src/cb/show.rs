@@ -2,8 +2,21 @@
 
 use core::fmt::{self, Write};
 
-use crate::show::{Outcome, Short, clipped, list};
-use crate::{CbArgOp, CbCall, CbCompound, CbCompoundRes, CbResOp, OffloadInfo};
+use crate::show::{Names, Outcome, Short, clipped, list};
+use crate::{CbArgOp, CbCall, CbCompound, CbCompoundRes, CbResOp, NotifyEvent, OffloadInfo, RecallTypes};
+
+fn event_of(w: &mut dyn Write, event: &NotifyEvent) -> fmt::Result {
+    match event {
+        NotifyEvent::ChildAttrs(e) => write!(w, " CHANGE_CHILD_ATTRS {}{}", e.file, e.attrs),
+        NotifyEvent::DirAttrs(e) => write!(w, " CHANGE_DIR_ATTRS{}", e.attrs),
+        NotifyEvent::RemoveEntry(e) => write!(w, " REMOVE_ENTRY {}", e.old_entry.file),
+        NotifyEvent::AddEntry(e) => write!(w, " ADD_ENTRY {}{}", e.new_entry.file, e.new_entry.attrs),
+        NotifyEvent::RenameEntry(e) => {
+            write!(w, " RENAME_ENTRY {} {}", e.old_entry.old_entry.file, e.new_entry.new_entry.file)
+        }
+        NotifyEvent::VerifierChanged(e) => write!(w, " CHANGE_COOKIE_VERIFIER {}", Short(&e.new_cookieverf)),
+    }
+}
 
 fn arg(w: &mut dyn Write, op: &CbArgOp) -> fmt::Result {
     w.write_str(op.num().name())?;
@@ -15,13 +28,13 @@ fn arg(w: &mut dyn Write, op: &CbArgOp) -> fmt::Result {
         CbArgOp::Layoutrecall(a) => write!(w, " {} {}", a.layout_type, a.iomode),
         CbArgOp::Notify(a) => {
             write!(w, " {} {}", a.stateid, Short(&a.fh))?;
-            a.changes.iter().try_for_each(|change| {
-                change.events().iter().try_for_each(|event| write!(w, " {}", event.kind()))
-            })
+            a.changes
+                .iter()
+                .try_for_each(|change| change.events().iter().try_for_each(|event| event_of(w, event)))
         }
         CbArgOp::PushDeleg(a) => write!(w, " {} {}", Short(&a.fh), a.delegation),
         CbArgOp::RecallAny(a) | CbArgOp::RecallableObjAvail(a) => {
-            write!(w, " {} {:?}", a.objects_to_keep, a.type_mask)
+            write!(w, " {} {}", a.objects_to_keep, Names(RecallTypes::from_bitmap(&a.type_mask)))
         }
         CbArgOp::RecallSlot(a) => write!(w, " {}", a.target_highest_slotid),
         CbArgOp::Sequence(a) => {

@@ -12,6 +12,7 @@ mod namespace;
 mod open;
 mod readdir;
 mod removed;
+mod room;
 mod security;
 mod session;
 mod show;
@@ -237,11 +238,15 @@ impl OpNum {
         // Any operation may be the one whose result does not fit, or the second of a retry whose reply was not kept
         // (RFC 8881 §2.10.6.1.3, §2.10.6.4), and any may be malformed (§15.1.1.1).
         matches!(status, S::BadXdr | S::RepTooBig | S::RepTooBigToCache | S::RetryUncachedRep)
+            // RFC 7862 §11.2 forgets it for OFFLOAD_CANCEL and OFFLOAD_STATUS, which need a current filehandle.
+            || status == S::NoFileHandle && self.flags().intersects(OpFlags::CFH.union(OpFlags::SFH))
             // §18.16.4: a server without the _PREV claims. RFC 8276 §8.4 names it for two of its four operations.
             || status == S::NotSupp && matches!(self, Self::Open | Self::Setxattr | Self::Removexattr)
             // RFC 7862 §15.11.3: nothing to be found behind the offset.
             || status == S::NxIo && self == Self::Seek
-            // §6.1.1 there: a union whose arm came with a later extension.
+            // §15.2.3 there: what a copy demands cannot be had.
+            || status == S::OffloadNoReqs && self == Self::Copy
+            // §11.1.1.1 there: a union whose arm came with a later extension.
             || status == S::UnionNotSupp && matches!(self, Self::Copy | Self::CopyNotify)
     }
 }

@@ -2,11 +2,13 @@
 
 use core::fmt::{self, Write};
 
+use nfs4_xdr::XdrEnum;
+
 use crate::show::{Names, Outcome, Range, Short, clipped, list};
 use crate::{
-    ArgOp, Call, CallbackSecParms, Compound, CompoundRes, CreateHow, CreateType, DelegClaim,
-    GetDirDelegationRes, LockError, Locker, NetLoc, NoDelegation, OpenArgs, OpenClaim, OpenDelegation,
-    OpenHow, ResOp, ShareAccess, ShareDeny, StateProtectArgs, Want,
+    ArgOp, Bitmap4, Call, CallbackSecParms, Compound, CompoundRes, CreateHow, CreateType, DelegClaim,
+    GetDirDelegationRes, LockError, Locker, NetLoc, NoDelegation, NotifyType, OpenArgs, OpenClaim,
+    OpenDelegation, OpenHow, ResOp, ShareAccess, ShareDeny, StateProtectArgs, Want,
 };
 
 impl fmt::Display for ShareAccess {
@@ -29,6 +31,23 @@ impl fmt::Display for ShareAccess {
         }
         let more = self.difference(Self::BOTH.union(Self::WANT_DELEG_MASK));
         if more.is_empty() { Ok(()) } else { write!(f, ", {}", Names(more)) }
+    }
+}
+
+/// Kinds of notifications by name.
+struct Notices<'a>(&'a Bitmap4);
+
+impl fmt::Display for Notices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, bit) in self.0.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            match NotifyType::from_wire(bit).and_then(NotifyType::name) {
+                Some(name) => write!(f, "{comma}{}", name.trim_start_matches("NOTIFY4_"))?,
+                None => write!(f, "{comma}#{bit}")?,
+            }
+        }
+        f.write_str("]")
     }
 }
 
@@ -224,7 +243,7 @@ fn args(w: &mut dyn Write, op: &ArgOp) -> fmt::Result {
         }
         ArgOp::DestroySession(a) => write!(w, " {}", Short(&a.sessionid)),
         ArgOp::FreeStateid(a) => write!(w, " {}", a.stateid),
-        ArgOp::GetDirDelegation(a) => write!(w, " notify {:?}", a.notification_types),
+        ArgOp::GetDirDelegation(a) => write!(w, " notify {}", Notices(&a.notification_types)),
         ArgOp::Getdeviceinfo(a) => write!(w, " {} {}", Short(&a.device_id), a.layout_type),
         ArgOp::Getdevicelist(a) => write!(w, " {} from {}", a.layout_type, a.cookie),
         ArgOp::Layoutcommit(a) => write!(w, " {} {}", a.stateid, Range(a.offset, a.length)),
@@ -325,7 +344,7 @@ fn ok(w: &mut dyn Write, op: &ResOp) -> fmt::Result {
             if r.status_flags.is_empty() { Ok(()) } else { write!(w, " {}", Names(r.status_flags)) }
         }
         ResOp::GetDirDelegation(Ok(GetDirDelegationRes::Ok(r))) => {
-            write!(w, " D-deleg {} notify {:?}", r.stateid, r.notification)
+            write!(w, " D-deleg {} notify {}", r.stateid, Notices(&r.notification))
         }
         ResOp::GetDirDelegation(Ok(GetDirDelegationRes::Unavail { .. })) => w.write_str(" GDD4_UNAVAIL"),
         ResOp::TestStateid(Ok(r)) => r.status_codes.iter().try_for_each(|status| write!(w, " {status}")),
