@@ -5,3 +5,4 @@ pub mod backend;
 pub mod config;
 pub mod export;
 pub mod identity;
+pub mod state;

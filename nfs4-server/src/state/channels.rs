@@ -1,0 +1,223 @@
+//! Channel attributes (RFC 8881 §18.36.3), and the back channel's own side.
+
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use nfs4_proto::Status;
+
+use super::{Settings, lock};
+
+/// `channel_attrs4` without RDMA. Sizes include RPC headers, not the record mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelAttrs {
+    /// Always 0 in answers.
+    pub headerpadsize: u32,
+    /// Bytes of a request.
+    pub maxrequestsize: u32,
+    /// Bytes of a reply.
+    pub maxresponsesize: u32,
+    /// Bytes of a reply that is kept.
+    pub maxresponsesize_cached: u32,
+    /// Operations of a compound.
+    pub maxoperations: u32,
+    /// Slots.
+    pub maxrequests: u32,
+}
+
+/// RPC call header with AUTH_NONE (40), empty tag, minor version and count (12), SEQUENCE (36).
+const LEAST_REQUEST: u32 = 88;
+/// RPC reply header with AUTH_NONE (24), status, empty tag and count (12), SEQUENCE's result (44).
+const LEAST_RESPONSE: u32 = 80;
+/// RPC call header with AUTH_NONE (40), CB_COMPOUND's own (16), CB_SEQUENCE without referring calls (40).
+const LEAST_CB_REQUEST: u32 = 96;
+/// RPC reply header (24), CB_COMPOUND's own (12), CB_SEQUENCE's result (40).
+const LEAST_CB_RESPONSE: u32 = 76;
+/// CB_SEQUENCE and one more.
+const LEAST_CB_OPERATIONS: u32 = 2;
+
+impl ChannelAttrs {
+    /// What is granted of a fore channel: never more than is asked for. NFS4ERR_TOOSMALL where not even SEQUENCE fits,
+    /// NFS4ERR_INVAL for no operation or no slot.
+    pub(super) fn fore(self, settings: &Settings) -> Result<Self, Status> {
+        if self.maxrequestsize < LEAST_REQUEST || self.maxresponsesize < LEAST_RESPONSE {
+            return Err(Status::TooSmall);
+        }
+        if self.maxoperations == 0 || self.maxrequests == 0 {
+            return Err(Status::Inval);
+        }
+        let maxresponsesize = self.maxresponsesize.min(settings.record_bytes);
+        Ok(Self {
+            headerpadsize: 0,
+            maxrequestsize: self.maxrequestsize.min(settings.record_bytes),
+            maxresponsesize,
+            maxresponsesize_cached: self
+                .maxresponsesize_cached
+                .min(settings.reply_cached_bytes)
+                .min(maxresponsesize),
+            maxoperations: self.maxoperations.min(settings.operations),
+            maxrequests: self.maxrequests.min(settings.slots_start).max(1),
+        })
+    }
+
+    /// What is granted of a back channel: operations and slots are the client's and not changed. Kept replies are of no
+    /// use: callbacks are idempotent.
+    pub(super) fn back(self, settings: &Settings) -> Self {
+        Self {
+            headerpadsize: 0,
+            maxrequestsize: self.maxrequestsize.min(settings.record_bytes),
+            maxresponsesize: self.maxresponsesize.min(settings.record_bytes),
+            maxresponsesize_cached: 0,
+            maxoperations: self.maxoperations,
+            maxrequests: self.maxrequests,
+        }
+    }
+
+    /// Whether a callback fits at all.
+    pub(super) fn carries_callbacks(&self) -> bool {
+        self.maxrequestsize >= LEAST_CB_REQUEST
+            && self.maxresponsesize >= LEAST_CB_RESPONSE
+            && self.maxoperations >= LEAST_CB_OPERATIONS
+            && self.maxrequests > 0
+    }
+}
+
+/// `channel_dir_from_client4`: RFC 8881 §18.34.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelDir {
+    /// `CDFC4_FORE`; as an answer `CDFS4_FORE`.
+    Fore,
+    /// `CDFC4_BACK`; as an answer `CDFS4_BACK`.
+    Back,
+    /// `CDFC4_FORE_OR_BOTH`; as an answer `CDFS4_BOTH`.
+    ForeOrBoth,
+    /// `CDFC4_BACK_OR_BOTH`; never an answer.
+    BackOrBoth,
+}
+
+impl ChannelDir {
+    /// The number on the wire of a server's answer.
+    #[must_use]
+    pub fn from_server(self) -> u32 {
+        match self {
+            Self::Fore => 1,
+            Self::Back => 2,
+            Self::ForeOrBoth | Self::BackOrBoth => 3,
+        }
+    }
+}
+
+/// `authsys_parms` for callbacks, as the client gave it. RFC 5531 §8.2 and Appendix A.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SysCred {
+    /// Arbitrary.
+    pub stamp: u32,
+    /// The client's word for the server, at most 255 bytes.
+    pub machinename: Bytes,
+    /// User.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// More groups, at most 16.
+    pub gids: Vec<u32>,
+}
+
+/// One of `csa_sec_parms`: a credential that the client takes in callbacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallbackCred {
+    /// AUTH_NONE.
+    None,
+    /// AUTH_SYS.
+    Sys(SysCred),
+    /// RPCSEC_GSS, which this server does not speak.
+    Gss,
+}
+
+/// The first credential that we can use. None where the list is empty, NFS4ERR_NOENT where all are GSS contexts: we
+/// have none of them.
+pub(super) fn usable(creds: Vec<CallbackCred>) -> Result<Option<CallbackCred>, Status> {
+    if creds.is_empty() {
+        return Ok(None);
+    }
+    let found = creds.into_iter().find(|cred| *cred != CallbackCred::Gss);
+    found.map(Some).ok_or(Status::NoEnt)
+}
+
+/// Callback slots in use of one session at most, whatever the client offers: what is sent at once is bounded by us.
+const CALLBACK_SLOTS: u32 = 64;
+
+/// The server as the sender of callbacks on one session.
+#[derive(Debug)]
+pub(super) struct Back {
+    /// As granted.
+    pub(super) attrs: ChannelAttrs,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    program: u32,
+    cred: Option<CallbackCred>,
+    /// Last sequence ID that the client has taken, and whether one is under way.
+    slots: Vec<(u32, bool)>,
+}
+
+/// A callback's slot: what CB_SEQUENCE says. Sequence IDs start at 1 with each session and outlive connections; a lost
+/// call is sent again with the same ones. RFC 8881 §2.10.6.2, §20.9.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallbackTurn {
+    /// `csa_slotid`.
+    pub slot: u32,
+    /// `csa_sequenceid`.
+    pub seqid: u32,
+    /// `csa_highest_slotid`.
+    pub highest: u32,
+}
+
+impl Back {
+    pub(super) fn new(attrs: ChannelAttrs, program: u32, cred: Option<CallbackCred>) -> Self {
+        let slots = attrs.maxrequests.min(CALLBACK_SLOTS) as usize;
+        Self { attrs, inner: Mutex::new(Inner { program, cred, slots: vec![(0, false); slots] }) }
+    }
+
+    /// Whether callbacks can be made, given a connection.
+    pub(super) fn usable(&self) -> bool {
+        self.attrs.carries_callbacks() && lock(&self.inner).cred.is_some()
+    }
+
+    /// Program number and credential for the next call.
+    pub(super) fn how(&self) -> Option<(u32, CallbackCred)> {
+        let inner = lock(&self.inner);
+        inner.cred.clone().map(|cred| (inner.program, cred))
+    }
+
+    /// BACKCHANNEL_CTL: program and credential for later calls.
+    pub(super) fn control(&self, program: u32, cred: Option<CallbackCred>) {
+        let mut inner = lock(&self.inner);
+        inner.program = program;
+        if cred.is_some() {
+            inner.cred = cred;
+        }
+    }
+
+    /// The lowest free slot.
+    pub(super) fn take(&self) -> Option<CallbackTurn> {
+        let mut inner = lock(&self.inner);
+        let at = inner.slots.iter().position(|(_, busy)| !busy)?;
+        let (seqid, busy) = inner.slots.get_mut(at)?;
+        *busy = true;
+        let seqid = seqid.wrapping_add(1);
+        let highest = inner.slots.iter().rposition(|(_, busy)| *busy).unwrap_or(at);
+        Some(CallbackTurn { slot: u32::try_from(at).ok()?, seqid, highest: u32::try_from(highest).ok()? })
+    }
+
+    /// Frees a slot. `taken`: the client has answered CB_SEQUENCE with NFS4_OK, so the next one is new.
+    pub(super) fn put(&self, turn: CallbackTurn, taken: bool) {
+        let mut inner = lock(&self.inner);
+        if let Some((seqid, busy)) = inner.slots.get_mut(turn.slot as usize) {
+            *busy = false;
+            if taken {
+                *seqid = turn.seqid;
+            }
+        }
+    }
+}
