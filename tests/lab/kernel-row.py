@@ -19,7 +19,7 @@ MAP = {
     'SYMLINK': 'Create',
     'SETACL': 'Setattr',
     'FS_LOCATIONS': 'Lookup', 'FSID_PRESENT': 'Getattr',
-    'ZERO_RANGE': 'Allocate',
+    'ZERO_RANGE': 'Deallocate',  # and ALLOCATE; the first one counts
 }
 # A call of its own, without a compound; the server's counter is of compounds.
 NO_COMPOUND = {'NULL'}
