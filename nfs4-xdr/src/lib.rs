@@ -14,6 +14,8 @@ mod input;
 mod list;
 mod macros;
 mod opaque;
+pub mod record;
+pub mod rpc;
 mod segments;
 mod text;
 mod writer;

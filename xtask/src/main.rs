@@ -1,2 +1,47 @@
-//! x
-fn main() {}
+#![forbid(unsafe_code)]
+//! Checks and generators of the workspace: `cargo xtask help`.
+
+mod ci;
+mod coverage;
+mod fuzz;
+mod run;
+mod tidy;
+
+use clap::Parser;
+
+/// Checks and generators of the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Task {
+    /// Format, lints, dependency edges, unsafe code, file sizes, generated documents.
+    Tidy {
+        /// Write the generated documents instead of comparing them.
+        #[arg(long)]
+        write: bool,
+    },
+    /// All that CI runs after its installations.
+    Ci,
+    /// Print docs/protocol-coverage.md.
+    Coverage,
+    /// Run each fuzz target from its kept corpus.
+    Fuzz {
+        /// Seconds for each target.
+        #[arg(long, default_value_t = 30)]
+        seconds: u32,
+    },
+    /// `cargo check` with the oldest Rust that is stated, and of the `no_std` crates for a bare target.
+    Msrv,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Task::parse() {
+        Task::Tidy { write } => tidy::run(write),
+        Task::Ci => ci::run(),
+        Task::Coverage => {
+            print!("{}", coverage::page());
+            Ok(())
+        }
+        Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::Msrv => ci::msrv(),
+    }
+}

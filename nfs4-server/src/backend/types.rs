@@ -7,15 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-/// An object's identity within its export: the same for all its names and handles, not used again within a boot.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Oid(pub u128);
-
-impl fmt::Debug for Oid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "oid:{:x}", self.0)
-    }
-}
+pub use nfs4_deleg::Oid;
 
 /// A handle's part that the backend makes; at most 100 bytes, so that the whole fits NFS4_FHSIZE (128).
 pub type RawHandle = SmallVec<[u8; 40]>;

@@ -9,7 +9,7 @@ pub use pseudo::PseudoFs;
 pub use squash::{ANONYMOUS, squash};
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nfs4_deleg::server::Delegations;
 use nfs4_proto::{Fh, Fsid, Status};
@@ -57,6 +57,11 @@ impl Export {
             fsid: Fsid { major: u64::from(id), minor: 0 },
             delegations: Mutex::new(Delegations::new(nfs4_deleg::server::Config::default())),
         }
+    }
+
+    /// The export's delegation machine. Never held across an await.
+    pub(crate) fn machine(&self) -> MutexGuard<'_, Delegations> {
+        self.delegations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number made from a path: stable, never [`PSEUDO_ID`].
@@ -141,6 +146,12 @@ impl Exports {
     /// All exports, the pseudo one among them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
         self.by_id.values()
+    }
+
+    /// An export by its number.
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Arc<Export>> {
+        self.by_id.get(&id)
     }
 
     /// If `place` is a directory of the pseudo file system on which an export is mounted: that export's root.

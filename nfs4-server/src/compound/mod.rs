@@ -1,0 +1,10 @@
+//! From a COMPOUND's bytes to its reply's.
+
+mod attached;
+mod context;
+mod executor;
+mod print;
+mod rules;
+
+pub(crate) use context::{Ctx, must_be_dir};
+pub(crate) use executor::run;

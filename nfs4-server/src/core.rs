@@ -1,0 +1,143 @@
+//! What all connections share: the server without its sockets.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
+
+use nfs4_deleg::server::Effect;
+use nfs4_deleg::{ClientKey, Now};
+use nfs4_proto::ClientId;
+use nfs4_xdr::Segments;
+
+use crate::compound;
+use crate::config::Limits;
+use crate::export::Exports;
+use crate::net::{Call, Conn, ConnId, Service};
+use crate::observe::Metrics;
+use crate::state::{Closed, Files, State, StateHolder, Why};
+
+/// The server without its sockets.
+pub struct Core {
+    /// What is served.
+    pub(crate) exports: Arc<Exports>,
+    /// Clients and sessions.
+    pub(crate) state: State,
+    /// Opens and locks.
+    pub(crate) files: Arc<Files>,
+    /// Counters.
+    pub(crate) metrics: Metrics,
+    /// Bounds.
+    pub(crate) limits: Limits,
+    /// Seconds of a lease.
+    pub(crate) lease: u32,
+    /// The start of the clock that never goes backwards.
+    pub(crate) started: Instant,
+    conns: Mutex<HashMap<ConnId, Weak<Conn>>>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Core")
+    }
+}
+
+impl Core {
+    pub(crate) fn new(
+        exports: Arc<Exports>,
+        state: State,
+        files: Arc<Files>,
+        metrics: Metrics,
+        limits: Limits,
+        lease: u32,
+        started: Instant,
+    ) -> Self {
+        Self { exports, state, files, metrics, limits, lease, started, conns: Mutex::default() }
+    }
+
+    /// The time, as leases count it.
+    pub(crate) fn now(&self) -> Now {
+        now_since(self.started)
+    }
+
+    /// Most bytes of one READ or WRITE: what a record holds beside ordinary headers.
+    pub(crate) fn max_io(&self) -> u32 {
+        self.limits.record_bytes.saturating_sub(64 << 10).max(4096)
+    }
+
+    /// Removes a client whose lease is over because somebody needs what it holds (RFC 8881 §8.4.3). True where it is
+    /// gone: then it is worth asking again.
+    pub(crate) fn evict_if_courtesy(&self, now: Now, client: ClientId) -> bool {
+        self.state.evict_courtesy(now, client).unwrap_or(false)
+    }
+
+    /// A connection by its number, while it lives.
+    pub(crate) fn conn(&self, id: ConnId) -> Option<Arc<Conn>> {
+        let conns = self.conns.lock().unwrap_or_else(PoisonError::into_inner);
+        conns.get(&id).and_then(Weak::upgrade)
+    }
+
+    /// What time brings: expired leases, the end of grace.
+    pub(crate) fn tick(&self) {
+        let expired = self.state.expire(self.now());
+        for client in expired.removed {
+            tracing::info!(client = client.0, "lease expired: client removed");
+        }
+        let (opens, locks) = self.files.counts();
+        let used = |name: &str, value: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "a gauge")]
+            self.metrics.gauge("nfs_limit_used", Some(("limit", name.to_owned()))).set(value as f64);
+        };
+        used("clients", self.state.clients_used());
+        used("opens", opens);
+        used("locks", locks);
+    }
+}
+
+/// Milliseconds since a start.
+pub(crate) fn now_since(started: Instant) -> Now {
+    Now::from_millis(u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX))
+}
+
+impl Service for Core {
+    async fn compound(self: Arc<Self>, conn: Arc<Conn>, call: Call) -> Option<Segments> {
+        compound::run(self, conn, call).await
+    }
+
+    fn opened(&self, conn: &Arc<Conn>) {
+        let mut conns = self.conns.lock().unwrap_or_else(PoisonError::into_inner);
+        conns.insert(conn.id(), Arc::downgrade(conn));
+        drop(conns);
+        self.state.connected(conn.id());
+    }
+
+    fn closed(&self, conn: ConnId) {
+        self.conns.lock().unwrap_or_else(PoisonError::into_inner).remove(&conn);
+        self.state.disconnected(conn);
+    }
+}
+
+/// Frees what a client held, and tells the exports' machines.
+pub(crate) struct Holder {
+    pub(crate) files: Arc<Files>,
+    pub(crate) exports: Arc<Exports>,
+}
+
+impl StateHolder for Holder {
+    fn client_has_state(&self, client: ClientId) -> bool {
+        self.files.client_has_state(client)
+    }
+
+    fn drop_client(&self, client: ClientId, why: Why) {
+        let closed = self.files.drop_client(client);
+        if !closed.is_empty() {
+            tracing::info!(client = client.0, ?why, opens = closed.len(), "client's opens freed");
+        }
+        for Closed { key, client, write, opened } in closed {
+            if let Some(export) = self.exports.get(key.export) {
+                let effect = Effect::Closed { oid: key.oid, client: ClientKey(client.0), write };
+                export.machine().effect(effect);
+            }
+            drop(opened);
+        }
+    }
+}

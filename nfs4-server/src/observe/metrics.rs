@@ -1,0 +1,176 @@
+//! Counters in the Prometheus format. Each server has its own, so that several can live in one process.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+
+use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use nfs4_proto::{MainOp, OpNum, Status};
+
+/// Why metrics cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum MetricsError {
+    /// The address cannot be taken.
+    #[error("--metrics {address}: {error}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The exporter refused its configuration.
+    #[error("metrics: {0}")]
+    Build(#[from] metrics_exporter_prometheus::BuildError),
+}
+
+const SOURCE: Metadata<'static> = Metadata::new("nfs4_server", Level::INFO, None);
+
+/// What is counted. Handles are kept, so that counting is one atomic addition.
+pub struct Metrics {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+    rpcs: Mutex<HashMap<(MainOp, u32, u32), Counter>>,
+    seconds: Mutex<HashMap<MainOp, Histogram>>,
+    ops: Mutex<HashMap<(OpNum, u32), Counter>>,
+    bytes_in: Counter,
+    bytes_out: Counter,
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+/// Serves `/metrics` until it is dropped.
+pub type Exporter = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Metrics {
+    /// Counters that nobody reads over the network.
+    pub fn new() -> Result<Self, MetricsError> {
+        Ok(Self::around(builder()?.build_recorder()))
+    }
+
+    /// Counters and what serves them at `address`.
+    pub fn serving(address: SocketAddr) -> Result<(Self, Exporter), MetricsError> {
+        // The exporter tells of an address in use only when it runs: ask first.
+        drop(std::net::TcpListener::bind(address).map_err(|error| MetricsError::Bind { address, error })?);
+        let (recorder, exporter) = builder()?.with_http_listener(address).build()?;
+        let exporter = Box::pin(async move {
+            if exporter.await.is_err() {
+                tracing::error!(%address, "metrics are served no more");
+            }
+        });
+        Ok((Self::around(recorder), exporter))
+    }
+
+    fn around(recorder: PrometheusRecorder) -> Self {
+        let handle = recorder.handle();
+        let bytes = |dir: &'static str| {
+            let key = Key::from_parts("nfs_bytes_total", vec![Label::from_static_parts("dir", dir)]);
+            recorder.register_counter(&key, &SOURCE)
+        };
+        let (bytes_in, bytes_out) = (bytes("in"), bytes("out"));
+        for (name, text) in [
+            (
+                "nfs_rpcs_total",
+                "COMPOUND calls by main operation (docs/counting.md), minor version and status.",
+            ),
+            ("nfs_operations_total", "Operations inside of compounds, by status."),
+            ("nfs_bytes_total", "Bytes of RPC records."),
+        ] {
+            recorder.describe_counter(name.into(), None, text.into());
+        }
+        recorder.describe_histogram(
+            "nfs_rpc_seconds".into(),
+            None,
+            "Time from the record's arrival to its reply.".into(),
+        );
+        Self {
+            recorder,
+            handle,
+            rpcs: Mutex::default(),
+            seconds: Mutex::default(),
+            ops: Mutex::default(),
+            bytes_in,
+            bytes_out,
+        }
+    }
+
+    /// One COMPOUND was answered.
+    pub fn rpc(&self, main: MainOp, minor: u32, status: Status, seconds: f64) {
+        use nfs4_xdr::XdrEnum as _;
+        let mut rpcs = self.rpcs.lock().unwrap_or_else(PoisonError::into_inner);
+        rpcs.entry((main, minor, status.to_wire()))
+            .or_insert_with(|| {
+                let labels = vec![
+                    Label::from_static_parts("main", main.label()),
+                    Label::new("minor", minor.to_string()),
+                    Label::new("status", status.to_string()),
+                ];
+                self.recorder.register_counter(&Key::from_parts("nfs_rpcs_total", labels), &SOURCE)
+            })
+            .increment(1);
+        drop(rpcs);
+        let mut histograms = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
+        histograms
+            .entry(main)
+            .or_insert_with(|| {
+                let labels = vec![Label::from_static_parts("main", main.label())];
+                self.recorder.register_histogram(&Key::from_parts("nfs_rpc_seconds", labels), &SOURCE)
+            })
+            .record(seconds);
+    }
+
+    /// One operation was answered.
+    pub fn operation(&self, num: OpNum, status: Status) {
+        use nfs4_xdr::XdrEnum as _;
+        let name = num.name();
+        let mut ops = self.ops.lock().unwrap_or_else(PoisonError::into_inner);
+        ops.entry((num, status.to_wire()))
+            .or_insert_with(|| {
+                let labels =
+                    vec![Label::from_static_parts("op", name), Label::new("status", status.to_string())];
+                self.recorder.register_counter(&Key::from_parts("nfs_operations_total", labels), &SOURCE)
+            })
+            .increment(1);
+    }
+
+    /// Bytes that came and went with one call.
+    pub fn bytes(&self, received: usize, sent: usize) {
+        self.bytes_in.increment(u64::try_from(received).unwrap_or(u64::MAX));
+        self.bytes_out.increment(u64::try_from(sent).unwrap_or(u64::MAX));
+    }
+
+    /// A gauge of this server.
+    #[must_use]
+    pub fn gauge(&self, name: &'static str, label: Option<(&'static str, String)>) -> Gauge {
+        let labels = label.map(|(key, value)| vec![Label::new(key, value)]).unwrap_or_default();
+        self.recorder.register_gauge(&Key::from_parts(name, labels), &SOURCE)
+    }
+
+    /// A counter of this server.
+    #[must_use]
+    pub fn counter(&self, name: &'static str, label: Option<(&'static str, String)>) -> Counter {
+        let labels = label.map(|(key, value)| vec![Label::new(key, value)]).unwrap_or_default();
+        self.recorder.register_counter(&Key::from_parts(name, labels), &SOURCE)
+    }
+
+    /// All of it as text, as it is served.
+    #[must_use]
+    pub fn render(&self) -> String {
+        self.handle.run_upkeep();
+        self.handle.render()
+    }
+}
+
+fn builder() -> Result<PrometheusBuilder, MetricsError> {
+    let buckets = [
+        0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0,
+        30.0,
+    ];
+    Ok(PrometheusBuilder::new().set_buckets_for_metric(Matcher::Full("nfs_rpc_seconds".into()), &buckets)?)
+}

@@ -1,0 +1,157 @@
+//! GETATTR, SETATTR, VERIFY, NVERIFY, and the attributes that create operations set.
+
+use nfs4_deleg::server::{Effect, Intent};
+use nfs4_proto::{
+    Attr, AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError,
+    StateId, Status, VerifyArgs, attr_words,
+};
+
+use super::collect::{collect, supported};
+use super::convert;
+use super::file_io::{Use, opened};
+use crate::backend::{self, SetMeta, Time};
+use crate::compound::Ctx;
+use crate::export::Export;
+use crate::identity::number_of;
+
+/// RFC 8881 §18.7. What is not supported is left out of the answer.
+pub(crate) async fn getattr(ctx: &mut Ctx<'_>, args: GetattrArgs) -> Result<GetattrOk, Status> {
+    args.attr_request.check_get()?;
+    let place = ctx.current()?;
+    Ok(GetattrOk { obj_attributes: collect(ctx, place, &args.attr_request, None).await? })
+}
+
+async fn same(ctx: &Ctx<'_>, wanted: &Attrs) -> Result<bool, Status> {
+    let place = ctx.current()?;
+    wanted.mask().check_verify(&supported(ctx, &place.export))?;
+    let is = collect(ctx, place, wanted.mask(), None).await?;
+    Ok(wanted.matches(&is))
+}
+
+/// RFC 8881 §18.31.
+pub(crate) async fn verify(ctx: &mut Ctx<'_>, args: VerifyArgs) -> Result<(), Status> {
+    if same(ctx, &args.obj_attributes).await? { Ok(()) } else { Err(Status::NotSame) }
+}
+
+/// RFC 8881 §18.15.
+pub(crate) async fn nverify(ctx: &mut Ctx<'_>, args: VerifyArgs) -> Result<(), Status> {
+    if same(ctx, &args.obj_attributes).await? { Err(Status::Same) } else { Ok(()) }
+}
+
+fn time_to_set(time: SetTime) -> Result<backend::SetTime, Status> {
+    match time {
+        SetTime::Server => Ok(backend::SetTime::Now),
+        SetTime::Client(NfsTime { seconds, nseconds }) if nseconds < 1_000_000_000 => {
+            Ok(backend::SetTime::To(Time { seconds, nseconds }))
+        }
+        SetTime::Client(_) => Err(Status::Inval),
+    }
+}
+
+fn id_of(owner: &Owner) -> Result<u32, Status> {
+    match (owner.as_number(), owner.as_name()) {
+        (Some(number), _) => Ok(number),
+        (None, Some(name)) => number_of(name),
+        (None, None) => Err(Status::BadOwner),
+    }
+}
+
+/// Permission bits, and nothing else.
+const MODE: u32 = 0o7777;
+
+fn masked(value: u32, mask: u32) -> Result<(u32, u32), Status> {
+    if value & !MODE != 0 || mask & !MODE != 0 { Err(Status::Inval) } else { Ok((value & mask, mask)) }
+}
+
+fn plain_mode(mode: u32) -> Result<(u32, u32), Status> {
+    // Type bits come along from careless clients; the permission bits are what counts (§5.8.2.15).
+    masked(mode & MODE, MODE)
+}
+
+/// Values common to SETATTR and to what creates.
+fn common(attrs: &Attrs) -> Result<SetMeta, Status> {
+    Ok(SetMeta {
+        size: attrs.size(),
+        mode: attrs.mode().map(plain_mode).transpose()?,
+        uid: attrs.owner().map(id_of).transpose()?,
+        gid: attrs.owner_group().map(id_of).transpose()?,
+        atime: attrs.time_access_set().map(time_to_set).transpose()?,
+        mtime: attrs.time_modify_set().map(time_to_set).transpose()?,
+    })
+}
+
+/// The initial attributes of CREATE and OPEN. `mode_umask` (RFC 8275 §5) is the mode less the umask, as there are no
+/// inherited ACLs; `mode_set_masked` is for SETATTR alone (§6.2.5).
+pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<SetMeta, Status> {
+    attrs.mask().check_set(&supported(ctx, export))?;
+    if attrs.mode_set_masked().is_some() {
+        return Err(Status::Inval);
+    }
+    let mut set = common(attrs)?;
+    if let Some(umask) = attrs.mode_umask() {
+        if set.mode.is_some() || umask.umask & !0o777 != 0 {
+            return Err(Status::Inval);
+        }
+        set.mode = Some(plain_mode(umask.mode & !umask.umask)?);
+    }
+    Ok(set)
+}
+
+/// Attributes that EXCLUSIVE4_1 may set: not those in which the verifier may be kept (§5.8.1.14).
+const EXCLUSIVE: [Attr; 6] =
+    [Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask, Attr::SuppattrExclcreat];
+
+/// `suppattr_exclcreat`.
+pub(crate) fn suppattr_exclcreat() -> AttrSet {
+    let mut set = AttrSet::from(attr_words(&EXCLUSIVE));
+    set.remove(Attr::SuppattrExclcreat);
+    set
+}
+
+/// Refuses attributes outside of `suppattr_exclcreat`: INVAL where they are known otherwise (§18.16.3).
+pub(crate) fn exclusive_set(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<(), Status> {
+    attrs.mask().check_set(&supported(ctx, export))?;
+    if suppattr_exclcreat().is_superset(attrs.mask()) { Ok(()) } else { Err(Status::Inval) }
+}
+
+/// RFC 8881 §18.30. `attrsset` is true also where it fails.
+pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<AttrSet, SetattrError> {
+    let place = ctx.current()?.clone();
+    let attrs = &args.obj_attributes;
+    attrs.mask().check_set(&supported(ctx, &place.export))?;
+    if attrs.mode_umask().is_some() {
+        // Only what creates has a umask (RFC 8275 §5).
+        return Err(Status::Inval.into());
+    }
+    let mut set = common(attrs)?;
+    if let Some(masked_mode) = attrs.mode_set_masked() {
+        if set.mode.is_some() {
+            return Err(Status::Inval.into());
+        }
+        set.mode = Some(masked(masked_mode.value_to_set, masked_mode.mask_bits)?);
+    }
+    ctx.writable(&place.export)?;
+    let stateid = ctx.stateid(args.stateid, false)?;
+    let mut file = None;
+    if set.size.is_some() {
+        ctx.file().map_err(|status| if status == Status::Symlink { Status::Inval } else { status })?;
+        if set.size > Some(place.export.backend.facts().max_file_size) {
+            return Err(Status::FBig.into());
+        }
+        file = Some(opened(ctx, &place, stateid, Use::Write).await?);
+    } else if !stateid.is_special() && stateid != StateId::INVALID {
+        // Without a size the stateid is not needed, but a wrong one is wrong (§18.30.3).
+        ctx.core.files.check_any(ctx.client()?, stateid, super::file_io::key_of(&place))?;
+    }
+    let oid = place.node.oid;
+    let permit = ctx.admit(&place.export, &Intent::SetAttr { oid, size: set.size.is_some() })?;
+    let who = ctx.who(&place.export);
+    let done =
+        place.export.backend.setattr(&who, &place.node, file.as_ref(), &set).await.map_err(Status::from)?;
+    permit.commit(&[Effect::Changed { oid }]);
+    let attrsset = convert::applied(&done.applied, attrs);
+    match done.fault {
+        None => Ok(attrsset),
+        Some(fault) => Err(SetattrError { status: fault.into(), attrsset }),
+    }
+}

@@ -1,0 +1,243 @@
+//! The attribute collector: from a set of attributes to their values, group by group.
+
+use nfs4_proto::{
+    Attr, AttrGroup, AttrSet, AttrWords, Attrs, ChangeAttrType, FhExpire, FsCharsetCap, Owner, SpecData,
+    Status, attr_words,
+};
+
+use super::attrs::suppattr_exclcreat;
+use super::convert;
+use crate::backend::{ChangeType, Meta};
+use crate::compound::Ctx;
+use crate::export::{Export, Place};
+
+/// What every export supports in 4.1.
+const BASE: AttrWords = attr_words(&[
+    Attr::SupportedAttrs,
+    Attr::Type,
+    Attr::FhExpireType,
+    Attr::Change,
+    Attr::Size,
+    Attr::LinkSupport,
+    Attr::SymlinkSupport,
+    Attr::NamedAttr,
+    Attr::Fsid,
+    Attr::UniqueHandles,
+    Attr::LeaseTime,
+    Attr::RdattrError,
+    Attr::AclSupport,
+    Attr::CanSetTime,
+    Attr::CaseInsensitive,
+    Attr::CasePreserving,
+    Attr::ChownRestricted,
+    Attr::Filehandle,
+    Attr::Fileid,
+    Attr::FilesAvail,
+    Attr::FilesFree,
+    Attr::FilesTotal,
+    Attr::Homogeneous,
+    Attr::MaxFileSize,
+    Attr::MaxLink,
+    Attr::MaxName,
+    Attr::MaxRead,
+    Attr::MaxWrite,
+    Attr::Mode,
+    Attr::NoTrunc,
+    Attr::NumLinks,
+    Attr::Owner,
+    Attr::OwnerGroup,
+    Attr::RawDev,
+    Attr::SpaceAvail,
+    Attr::SpaceFree,
+    Attr::SpaceTotal,
+    Attr::SpaceUsed,
+    Attr::TimeAccess,
+    Attr::TimeAccessSet,
+    Attr::TimeDelta,
+    Attr::TimeMetadata,
+    Attr::TimeModify,
+    Attr::TimeModifySet,
+    Attr::MountedOnFileid,
+    Attr::ModeSetMasked,
+    Attr::SuppattrExclcreat,
+    Attr::FsCharsetCap,
+]);
+
+/// What 4.2 adds.
+const IN_42: AttrWords = attr_words(&[Attr::ChangeAttrType, Attr::ModeUmask, Attr::XattrSupport]);
+
+/// `supported_attrs` of an export in the compound's minor version.
+pub(crate) fn supported(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
+    let facts = export.backend.facts();
+    let mut set = AttrSet::from(BASE);
+    if ctx.minor >= 2 {
+        set = set.or(&AttrSet::from(IN_42));
+        if facts.clones {
+            set.insert(Attr::CloneBlksize);
+        }
+    }
+    if facts.birth_time {
+        set.insert(Attr::TimeCreate);
+    }
+    set
+}
+
+fn is_meta(group: AttrGroup) -> bool {
+    matches!(group, AttrGroup::Fixed | AttrGroup::Data | AttrGroup::Meta | AttrGroup::Access)
+}
+
+/// The values of those attributes of `want` that are supported. `meta` is what a listing brought along.
+pub(crate) async fn collect(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    want: &AttrSet,
+    meta: Option<Meta>,
+) -> Result<Attrs, Status> {
+    let want = want.and(&supported(ctx, &place.export));
+    let mut attrs = Attrs::new();
+    if want.iter().any(|attr| is_meta(attr.group()) || attr == Attr::MountedOnFileid) {
+        let meta = match meta {
+            Some(meta) => meta,
+            None => place.export.backend.getattr(&place.node).await?,
+        };
+        put_meta(&mut attrs, &want, &meta);
+        if want.contains(Attr::MountedOnFileid) {
+            attrs.set_mounted_on_fileid(mounted_on_fileid(ctx, place, &meta).await);
+        }
+    }
+    if want.any_of(AttrGroup::Space) {
+        put_space(&mut attrs, &want, &place.export.backend.statfs(&ctx.who(&place.export)).await?);
+    }
+    if want.any_of(AttrGroup::Limits) {
+        put_limits(&mut attrs, &want, &place.export);
+    }
+    if want.any_of(AttrGroup::Server) {
+        put_server(&mut attrs, &want, ctx, &place.export);
+    }
+    if want.contains(Attr::Fsid) {
+        attrs.set_fsid(place.export.fsid);
+    }
+    if want.contains(Attr::RdattrError) {
+        attrs.set_rdattr_error(Status::Ok);
+    }
+    if want.contains(Attr::Filehandle) {
+        attrs.set_filehandle(ctx.core.exports.handle(place));
+    }
+    Ok(attrs)
+}
+
+/// At the root of an export that is mounted somewhere: the directory it is mounted on.
+async fn mounted_on_fileid(ctx: &Ctx<'_>, place: &Place, meta: &Meta) -> u64 {
+    if place.node.oid == place.export.backend.root().oid
+        && let Some(below) = ctx.core.exports.below(&place.export)
+        && let Ok(meta) = below.export.backend.getattr(&below.node).await
+    {
+        return meta.fileid;
+    }
+    meta.fileid
+}
+
+fn put_meta(attrs: &mut Attrs, want: &AttrSet, meta: &Meta) {
+    for attr in want.iter() {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the other groups are put elsewhere")]
+        match attr {
+            Attr::Type => attrs.set_file_type(convert::file_type(meta.kind)),
+            Attr::Change => attrs.set_change(meta.change),
+            Attr::Size => attrs.set_size(meta.size),
+            Attr::Fileid => attrs.set_fileid(meta.fileid),
+            Attr::Mode => attrs.set_mode(meta.mode),
+            Attr::NumLinks => attrs.set_numlinks(meta.nlink),
+            Attr::Owner => attrs.set_owner(Owner::number(meta.uid)),
+            Attr::OwnerGroup => attrs.set_owner_group(Owner::number(meta.gid)),
+            Attr::RawDev => {
+                let (specdata1, specdata2) = meta.rdev;
+                attrs.set_rawdev(SpecData { specdata1, specdata2 })
+            }
+            Attr::SpaceUsed => attrs.set_space_used(meta.space_used),
+            Attr::TimeAccess => attrs.set_time_access(convert::time(meta.atime)),
+            Attr::TimeMetadata => attrs.set_time_metadata(convert::time(meta.ctime)),
+            Attr::TimeModify => attrs.set_time_modify(convert::time(meta.mtime)),
+            Attr::TimeCreate => match meta.btime {
+                Some(time) => attrs.set_time_create(convert::time(time)),
+                None => continue,
+            },
+            _ => continue,
+        };
+    }
+}
+
+fn put_space(attrs: &mut Attrs, want: &AttrSet, fs: &crate::backend::FsStat) {
+    for (attr, value) in [
+        (Attr::FilesAvail, fs.files_avail),
+        (Attr::FilesFree, fs.files_free),
+        (Attr::FilesTotal, fs.files_total),
+        (Attr::SpaceAvail, fs.space_avail),
+        (Attr::SpaceFree, fs.space_free),
+        (Attr::SpaceTotal, fs.space_total),
+    ] {
+        if want.contains(attr) {
+            #[expect(clippy::wildcard_enum_match_arm, reason = "the six of the list above")]
+            match attr {
+                Attr::FilesAvail => attrs.set_files_avail(value),
+                Attr::FilesFree => attrs.set_files_free(value),
+                Attr::FilesTotal => attrs.set_files_total(value),
+                Attr::SpaceAvail => attrs.set_space_avail(value),
+                Attr::SpaceFree => attrs.set_space_free(value),
+                _ => attrs.set_space_total(value),
+            };
+        }
+    }
+}
+
+fn put_limits(attrs: &mut Attrs, want: &AttrSet, export: &Export) {
+    let facts = export.backend.facts();
+    for attr in want.iter() {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the other groups are put elsewhere")]
+        match attr {
+            Attr::LinkSupport => attrs.set_link_support(facts.max_link > 1),
+            Attr::SymlinkSupport => attrs.set_symlink_support(true),
+            Attr::CanSetTime => attrs.set_cansettime(true),
+            Attr::CaseInsensitive => attrs.set_case_insensitive(false),
+            Attr::CasePreserving => attrs.set_case_preserving(true),
+            Attr::ChownRestricted => attrs.set_chown_restricted(true),
+            Attr::Homogeneous => attrs.set_homogeneous(true),
+            Attr::MaxFileSize => attrs.set_maxfilesize(facts.max_file_size),
+            Attr::MaxLink => attrs.set_maxlink(facts.max_link),
+            Attr::MaxName => attrs.set_maxname(facts.max_name),
+            Attr::NoTrunc => attrs.set_no_trunc(true),
+            Attr::TimeDelta => attrs.set_time_delta(convert::time(facts.time_delta)),
+            Attr::FsCharsetCap => attrs.set_fs_charset_cap(if facts.any_bytes {
+                FsCharsetCap::CONTAINS_NON_UTF8
+            } else {
+                FsCharsetCap::ALLOWS_ONLY_UTF8
+            }),
+            Attr::CloneBlksize => attrs.set_clone_blksize(4096),
+            Attr::ChangeAttrType => attrs.set_change_attr_type(match facts.change_type {
+                ChangeType::Monotonic => ChangeAttrType::MonotonicIncr,
+                ChangeType::Counter => ChangeAttrType::VersionCounterNoPnfs,
+                ChangeType::Undefined => ChangeAttrType::Undefined,
+            }),
+            Attr::XattrSupport => attrs.set_xattr_support(facts.xattrs),
+            _ => continue,
+        };
+    }
+}
+
+fn put_server(attrs: &mut Attrs, want: &AttrSet, ctx: &Ctx<'_>, export: &Export) {
+    for attr in want.iter() {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the other groups are put elsewhere")]
+        match attr {
+            Attr::SupportedAttrs => attrs.set_supported_attrs(supported(ctx, export)),
+            // Never announced volatile: no client recovers from FHEXPIRED by name in practice.
+            Attr::FhExpireType => attrs.set_fh_expire_type(FhExpire::empty()),
+            Attr::NamedAttr => attrs.set_named_attr(false),
+            Attr::UniqueHandles => attrs.set_unique_handles(true),
+            Attr::LeaseTime => attrs.set_lease_time(ctx.core.lease),
+            Attr::AclSupport => attrs.set_aclsupport(nfs4_proto::AclSupport::empty()),
+            Attr::MaxRead => attrs.set_maxread(u64::from(ctx.max_read())),
+            Attr::MaxWrite => attrs.set_maxwrite(u64::from(ctx.max_write())),
+            Attr::SuppattrExclcreat => attrs.set_suppattr_exclcreat(suppattr_exclcreat()),
+            _ => continue,
+        };
+    }
+}

@@ -1,0 +1,53 @@
+//! Between the backend's words and the protocol's.
+
+use nfs4_proto::{Attr, AttrSet, Attrs, FileType, NfsTime};
+
+use crate::backend::{self, Applied, FileKind, Time};
+
+pub(crate) fn change_info(info: backend::ChangeInfo) -> nfs4_proto::ChangeInfo {
+    nfs4_proto::ChangeInfo { atomic: info.atomic, before: info.before, after: info.after }
+}
+
+pub(crate) fn file_type(kind: FileKind) -> FileType {
+    match kind {
+        FileKind::File => FileType::Reg,
+        FileKind::Dir => FileType::Dir,
+        FileKind::Symlink => FileType::Lnk,
+        FileKind::Block => FileType::Blk,
+        FileKind::Char => FileType::Chr,
+        FileKind::Fifo => FileType::Fifo,
+        FileKind::Socket => FileType::Sock,
+    }
+}
+
+pub(crate) fn time(time: Time) -> NfsTime {
+    NfsTime { seconds: time.seconds, nseconds: time.nseconds }
+}
+
+/// What was applied, in the words of the request: a mode may have come in three ways.
+pub(crate) fn applied(applied: &Applied, asked: &Attrs) -> AttrSet {
+    let mut set = AttrSet::new();
+    let mut add = |done: bool, attr: Attr| {
+        if done && asked.mask().contains(attr) {
+            set.insert(attr);
+        }
+    };
+    add(applied.size, Attr::Size);
+    add(applied.mode, Attr::Mode);
+    add(applied.mode, Attr::ModeSetMasked);
+    add(applied.mode, Attr::ModeUmask);
+    add(applied.uid, Attr::Owner);
+    add(applied.gid, Attr::OwnerGroup);
+    add(applied.atime, Attr::TimeAccessSet);
+    add(applied.mtime, Attr::TimeModifySet);
+    set
+}
+
+/// The attributes in which an exclusive create keeps its verifier.
+pub(crate) fn verifier_attrs() -> AttrSet {
+    AttrSet::of(&[Attr::TimeAccess, Attr::TimeModify])
+}
+
+pub(crate) fn size_only() -> AttrSet {
+    AttrSet::of(&[Attr::Size])
+}

@@ -1,0 +1,25 @@
+//! The operations, by family: the same names as in `nfs4_proto`.
+
+mod access;
+mod attrs;
+mod collect;
+mod convert;
+mod copy;
+mod deleg;
+mod dispatch;
+mod faults;
+mod file_io;
+mod filehandle;
+mod io;
+mod lock;
+mod lookup;
+mod names;
+mod namespace;
+mod open;
+mod readdir;
+mod security;
+mod session;
+mod sparse;
+mod xattr;
+
+pub(crate) use dispatch::dispatch;

@@ -1,0 +1,209 @@
+//! A server from its configuration: what `main` runs, and embedders and tests too.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::backend::Backend;
+use crate::backend::local::{Local, LocalError, LocalOptions};
+use crate::backend::mem::Mem;
+use crate::config::{Config, ExportConfig, Source};
+use crate::core::{Core, Holder, now_since};
+use crate::export::{Export, ExportError, Exports, HandleKey};
+use crate::net::{ListenError, Net, NetLimits};
+use crate::observe::{Metrics, MetricsError};
+use crate::state::{FileRecords, Files, MemRecords, Records, Settings, State, StateDir, StateDirError};
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A directory cannot be served.
+    #[error("export {path:?}: {error}")]
+    Local {
+        /// The export's path.
+        path: String,
+        /// Why.
+        error: Box<LocalError>,
+    },
+    /// Memory cannot be served.
+    #[error("export {path:?}: the memory export cannot be made: {error}")]
+    Mem {
+        /// The export's path.
+        path: String,
+        /// Why.
+        error: crate::backend::Fault,
+    },
+    /// Exports cannot stand side by side.
+    #[error(transparent)]
+    Exports(#[from] ExportError),
+    /// The state directory cannot be used.
+    #[error("--state: {0}")]
+    State(#[from] StateDirError),
+    /// Client records cannot be written.
+    #[error("client records: {0}")]
+    Records(std::io::Error),
+    /// The system gives no random numbers.
+    #[error("no random numbers: {0}")]
+    Random(getrandom::Error),
+    /// An address cannot be taken.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// Metrics cannot be served.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+}
+
+/// A running server. Dropped without [`stop`](Self::stop), it ends at once.
+#[derive(Debug)]
+pub struct Server {
+    core: Arc<Core>,
+    addresses: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    net: JoinHandle<()>,
+    others: Vec<JoinHandle<()>>,
+}
+
+/// How often leases are looked at.
+const TICK: Duration = Duration::from_millis(500);
+
+fn random<const N: usize>() -> Result<[u8; N], StartError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(StartError::Random)?;
+    Ok(bytes)
+}
+
+struct Kept {
+    records: Box<dyn Records>,
+    identity: [u8; 16],
+    key: [u8; 16],
+}
+
+fn kept(dir: Option<&Arc<StateDir>>) -> Result<Kept, StartError> {
+    Ok(match dir {
+        Some(dir) => Kept {
+            identity: dir.secret("identity")?,
+            key: dir.secret("handle-key")?,
+            records: Box::new(FileRecords::open(Arc::clone(dir))?),
+        },
+        None => Kept {
+            identity: random()?,
+            key: random()?,
+            records: Box::new(MemRecords::new(u32::from_be_bytes(random()?))),
+        },
+    })
+}
+
+fn backend(
+    export: &ExportConfig,
+    config: &Config,
+    state: Option<&Path>,
+) -> Result<Arc<dyn Backend>, StartError> {
+    match &export.source {
+        Source::Memory(limit) => {
+            let mem =
+                Mem::new(*limit).map_err(|error| StartError::Mem { path: export.path.clone(), error })?;
+            Ok(Arc::new(mem))
+        }
+        Source::Directory(dir) => {
+            let id = export.id.unwrap_or_else(|| Export::id_of_path(&export.path));
+            let options = LocalOptions {
+                state_dir: state.map(|state| state.join(format!("export-{id:08x}"))),
+                sync_metadata: export.sync_metadata,
+                exclusive: export.exclusive,
+                threads: config.threads,
+                descriptors: usize::try_from(config.limits.descriptors).unwrap_or(usize::MAX),
+                read_only: export.read_only,
+                force_single_user: false,
+            };
+            let local = Local::open(dir, options)
+                .map_err(|error| StartError::Local { path: export.path.clone(), error: Box::new(error) })?;
+            if local.single_user() {
+                tracing::warn!(
+                    export = export.path,
+                    "not root: every client acts as this server's user, and owners cannot be changed"
+                );
+            }
+            Ok(Arc::new(local))
+        }
+    }
+}
+
+impl Server {
+    /// Starts a server: when this returns it accepts connections.
+    pub async fn start(config: &Config) -> Result<Self, StartError> {
+        let started = Instant::now();
+        let state_dir = config.state.as_deref().map(StateDir::open).transpose()?.map(Arc::new);
+        let Kept { records, identity, key } = kept(state_dir.as_ref())?;
+        let mut exports = Vec::new();
+        for export in &config.exports {
+            let id = export.id.unwrap_or_else(|| Export::id_of_path(&export.path));
+            let backend = backend(export, config, config.state.as_deref())?;
+            exports.push(Export::new(id, &export.path, backend, export.squash, export.read_only));
+        }
+        let exports = Arc::new(Exports::new(exports, HandleKey::new(&key))?);
+        let files = Arc::new(Files::new(records.epoch(), &config.limits));
+        let holder = Arc::new(Holder { files: Arc::clone(&files), exports: Arc::clone(&exports) });
+        let settings = Settings::new(&config.limits, config.lease, config.grace, identity);
+        let seed = u64::from_be_bytes(random()?);
+        let state =
+            State::new(now_since(started), settings, seed, records, holder).map_err(StartError::Records)?;
+        let mut others = Vec::new();
+        let metrics = match config.metrics {
+            None => Metrics::new()?,
+            Some(address) => {
+                let (metrics, exporter) = Metrics::serving(address)?;
+                others.push(tokio::spawn(exporter));
+                metrics
+            }
+        };
+        let core = Arc::new(Core::new(exports, state, files, metrics, config.limits, config.lease, started));
+        let net = Net::bind(&config.listen, NetLimits::from(&config.limits)).await?;
+        let addresses = net.addresses().to_vec();
+        let (stop, stopping) = watch::channel(false);
+        let service = Arc::clone(&core);
+        let net = tokio::spawn(async move { net.run(service, stopping).await });
+        let ticking = Arc::clone(&core);
+        others.push(tokio::spawn(async move {
+            let mut interval = tokio::time::interval(TICK);
+            interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                interval.tick().await;
+                let core = Arc::clone(&ticking);
+                // Records are written to the medium where there are any.
+                drop(tokio::task::spawn_blocking(move || core.tick()).await);
+            }
+        }));
+        Ok(Self { core, addresses, stop, net, others })
+    }
+
+    /// The addresses taken.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Its counters.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.core.metrics
+    }
+
+    /// Stops: takes no more, answers what was taken, closes.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        drop((&mut self.net).await);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.net.abort();
+        for task in &self.others {
+            task.abort();
+        }
+    }
+}
