@@ -468,6 +468,9 @@ pub struct Facts {
     pub birth_time: bool,
     /// Names that are not UTF-8 are accepted.
     pub any_bytes: bool,
+    /// An open file without a name stays usable as long as RFC 8881 §18.16.3 promises it: through a restart of the
+    /// server too, where the file system itself goes on.
+    pub keeps_unlinked: bool,
 }
 
 bitflags::bitflags! {

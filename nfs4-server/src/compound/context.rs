@@ -146,19 +146,20 @@ impl<'a> Ctx<'a> {
 
     /// Most bytes of a READ's data that the session's replies hold.
     pub(crate) fn max_read(&self) -> u32 {
-        self.io(|fore| fore.maxresponsesize)
+        // RPC's header, SEQUENCE, PUTFH, and READ's own.
+        self.io(|fore| fore.maxresponsesize.saturating_sub(192))
     }
 
     /// Most bytes of a WRITE's data that the session's requests hold.
     pub(crate) fn max_write(&self) -> u32 {
-        self.io(|fore| fore.maxrequestsize)
+        // RPC's header with 16 groups and a long machine name, SEQUENCE, PUTFH, WRITE, GETATTR.
+        self.io(|fore| fore.maxrequestsize.saturating_sub(1024))
     }
 
-    /// What is left of a message beside ordinary headers (AUTH_SYS with 16 groups, SEQUENCE, PUTFH, GETATTR).
+    /// What is left of a message beside its headers.
     fn io(&self, size: impl Fn(&ChannelAttrs) -> u32) -> u32 {
-        const HEADERS: u32 = 1024;
         let message = self.attached.as_ref().map_or(u32::MAX, |a| size(a.session.fore()));
-        let most = message.saturating_sub(HEADERS).max(512).min(self.core.max_io());
+        let most = message.max(512).min(self.core.max_io());
         // Whole pages, where there is at least one.
         if most >= 4096 { most & !4095 } else { most }
     }

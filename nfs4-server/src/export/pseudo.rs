@@ -84,6 +84,7 @@ impl PseudoFs {
                 time_delta: Time { seconds: 0, nseconds: 1 },
                 birth_time: false,
                 any_bytes: true,
+                keeps_unlinked: false,
             },
             change: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
             ids,

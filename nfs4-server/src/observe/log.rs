@@ -24,7 +24,10 @@ pub enum LogError {
 pub fn start(filter: &str, format: LogFormat) -> Result<(), LogError> {
     let parsed =
         EnvFilter::try_new(filter).map_err(|error| LogError::Filter { filter: filter.to_owned(), error })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(parsed).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(parsed)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     let started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().try_init(),

@@ -81,7 +81,9 @@ pub(crate) async fn open(ctx: &mut Ctx<'_>, args: OpenArgs) -> Result<OpenOk, St
     let reclaim = matches!(args.claim, OpenClaim::Previous(_));
     let done = finish(ctx, client, &owner, shares, found, reclaim).await?;
     let mut rflags = OpenResultFlags::LOCKTYPE_POSIX;
-    rflags |= OpenResultFlags::PRESERVE_UNLINKED;
+    if done.place.export.backend.facts().keeps_unlinked {
+        rflags |= OpenResultFlags::PRESERVE_UNLINKED;
+    }
     ctx.set_current(done.place);
     ctx.set_stateid(Some(done.stateid));
     Ok(OpenOk {

@@ -314,6 +314,8 @@ fn facts(
         time_delta: Time { seconds: 0, nseconds: 1 },
         birth_time: state.stx_mask & rustix::fs::StatxFlags::BTIME.bits() != 0,
         any_bytes: true,
+        // A name that is gone is gone with the process that held the file open.
+        keeps_unlinked: false,
     }
 }
 

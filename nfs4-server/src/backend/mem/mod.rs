@@ -168,6 +168,7 @@ impl Mem {
             time_delta: Time { seconds: 0, nseconds: 1 },
             birth_time: true,
             any_bytes: true,
+            keeps_unlinked: true,
         };
         let shared = Arc::new(Shared {
             instance,
