@@ -202,6 +202,4 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 #[cfg(test)]
 mod files_tests;
 #[cfg(test)]
-mod testkit;
-#[cfg(test)]
 mod tests;

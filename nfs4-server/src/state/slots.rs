@@ -232,9 +232,10 @@ impl Slots {
             self.target.store((target + 1).div_ceil(2).max(self.start) - 1, Ordering::Release);
             *told = Some((slot, seqid));
         } else if target < enforced {
+            // Nothing above the target is in use, or the first branch were taken.
             match *told {
                 None => *told = Some((slot, seqid)),
-                Some((s, q)) if s == slot && q != seqid && used <= target => {
+                Some((s, q)) if s == slot && q != seqid => {
                     let free = (target + 1..=enforced).all(|n| self.take_back(n));
                     if free {
                         self.enforced.store(target, Ordering::Release);
