@@ -169,7 +169,7 @@ impl Inner {
 
     fn by_kernel(&self, raw: &[u8]) -> Result<Arc<Object>, Fault> {
         let _server = self.creds.server()?;
-        let fd = sys::open_by_handle(self.mount.as_fd(), raw).map_err(|errno| match errno {
+        let fd = self.open_by_kernel(raw).map_err(|errno| match errno {
             Errno::STALE | Errno::NOENT => Fault::Stale,
             Errno::INVAL | Errno::OVERFLOW => Fault::BadHandle,
             other => self.fault(other),
@@ -186,6 +186,17 @@ impl Inner {
             return Err(Fault::Stale);
         }
         self.adopt(fd, None)
+    }
+
+    /// An inode number that is being given to a new file at this moment comes as ENOMEM from `iget_locked`.
+    fn open_by_kernel(&self, raw: &[u8]) -> Result<OwnedFd, Errno> {
+        for _ in 1..TRIES {
+            match sys::open_by_handle(self.mount.as_fd(), raw) {
+                Err(Errno::NOMEM) => std::thread::yield_now(),
+                other => return other,
+            }
+        }
+        sys::open_by_handle(self.mount.as_fd(), raw)
     }
 
     /// Finds an object from the root down by the hints, checking each step by its kernel handle.

@@ -134,7 +134,16 @@ impl Local {
     /// # Errors
     /// [`LocalError`], which names the path.
     pub fn open(path: impl AsRef<Path>, options: LocalOptions) -> Result<Self, LocalError> {
-        let path = path.as_ref().to_owned();
+        Self::open_with(path.as_ref(), options, None)
+    }
+
+    /// `fine`: what the file system's clock is to be taken for.
+    pub(super) fn open_with(
+        path: &Path,
+        options: LocalOptions,
+        fine: Option<bool>,
+    ) -> Result<Self, LocalError> {
+        let path = path.to_owned();
         let opening = |errno: Errno| LocalError::Open { path: path.clone(), error: errno.into() };
         let system = |error: io::Error| LocalError::System { path: path.clone(), error };
         let root_fd =
@@ -167,7 +176,7 @@ impl Local {
 
         let creds = Creds::new(options.force_single_user);
         let by_handle = creds.switches() && sys::open_by_handle(mount.as_fd(), &key).is_ok();
-        let file = |kind: &str| {
+        let kept = |kind: &str| {
             options.state_dir.as_ref().map(|dir| dir.join(format!("{kind}-{:016x}", name_of(&key))))
         };
         if let Some(dir) = &options.state_dir {
@@ -176,15 +185,15 @@ impl Local {
         let hints = if by_handle {
             None
         } else {
-            let file = file("places");
+            let places = kept("places");
             Some(
-                Hints::open(file.clone())
-                    .map_err(|error| LocalError::State { path: file.unwrap_or_default(), error })?,
+                Hints::open(places.clone())
+                    .map_err(|error| LocalError::State { path: places.unwrap_or_default(), error })?,
             )
         };
 
         let magic = magic(&mount);
-        let (clock, mark) = Clock::new(is_multigrain(magic), file("change"));
+        let (clock, mark) = Clock::new(fine.unwrap_or_else(|| is_multigrain(magic)), kept("change"));
         let cache = Cache::new(options.descriptors);
         cache.floor.store(mark.floor, Ordering::Relaxed);
         let random = || random().ok_or_else(|| system(io::Error::other("the system gives no randomness")));

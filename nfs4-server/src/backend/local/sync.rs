@@ -17,8 +17,8 @@ use crate::backend::{Fault, FileKind};
 /// Those who wait for the next fsync of an object.
 #[derive(Default)]
 pub(super) struct Lane {
-    running: bool,
-    waiting: Vec<oneshot::Sender<Result<(), Fault>>>,
+    pub(super) running: bool,
+    pub(super) waiting: Vec<oneshot::Sender<Result<(), Fault>>>,
 }
 
 /// How much must be on the medium.
@@ -61,7 +61,7 @@ impl Inner {
         told
     }
 
-    fn serve_lane(&self, object: &Object, depth: Depth) {
+    pub(super) fn serve_lane(&self, object: &Object, depth: Depth) {
         loop {
             let waiting = {
                 let mut lane = lane(object, depth);
