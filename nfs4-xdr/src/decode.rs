@@ -18,6 +18,22 @@ pub trait Decode: Sized {
     fn decode(input: Input<'_>) -> Parsed<'_, Self>;
 }
 
+/// What a decoder fails with.
+pub type ParseError = nom::Err<DecodeError>;
+
+/// The error of a decoder that failed, without nom's wrapping.
+#[must_use]
+pub fn into_error(error: ParseError) -> DecodeError {
+    match error {
+        nom::Err::Error(e) | nom::Err::Failure(e) => e,
+        // Complete parsers never ask for more.
+        nom::Err::Incomplete(_) => {
+            let nothing = Bytes::new();
+            DecodeError::new(Input::new(&nothing), DecodeKind::Short { need: 1, left: 0 })
+        }
+    }
+}
+
 /// The whole record is one `T`: bytes behind it are an error.
 pub fn from_record<T: Decode>(record: &Bytes) -> Result<T, DecodeError> {
     match T::decode(Input::new(record)) {
@@ -25,12 +41,7 @@ pub fn from_record<T: Decode>(record: &Bytes) -> Result<T, DecodeError> {
             0 => Ok(value),
             n => Err(DecodeError::new(rest, DecodeKind::Trailing(n))),
         },
-        Err(nom::Err::Error(e) | nom::Err::Failure(e)) => Err(e),
-        // Complete parsers never ask for more.
-        Err(nom::Err::Incomplete(_)) => {
-            let input = Input::new(record);
-            Err(DecodeError::new(input, DecodeKind::Short { need: 1, left: 0 }))
-        }
+        Err(e) => Err(into_error(e)),
     }
 }
 

@@ -21,7 +21,7 @@ mod text;
 mod writer;
 
 pub use bitmap::Bitmap;
-pub use decode::{Decode, Parsed, from_record, take_bytes, take_opaque, take_slice};
+pub use decode::{Decode, ParseError, Parsed, from_record, into_error, take_bytes, take_opaque, take_slice};
 pub use encode::{Encode, padded};
 pub use error::{DecodeError, DecodeKind, EncodeError, Step};
 pub use input::Input;
