@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use nfs4_deleg::server::Effect;
 use nfs4_deleg::{ClientKey, Now};
-use nfs4_proto::ClientId;
+use nfs4_proto::{ClientId, Status};
 use nfs4_xdr::Segments;
 
 use crate::compound;
@@ -14,7 +14,7 @@ use crate::config::Limits;
 use crate::export::Exports;
 use crate::net::{Call, Conn, ConnId, Service};
 use crate::observe::Metrics;
-use crate::state::{Closed, Files, State, StateHolder, Why};
+use crate::state::{Client, Closed, Files, State, StateHolder, Why};
 
 /// The server without its sockets.
 pub struct Core {
@@ -64,10 +64,36 @@ impl Core {
         self.limits.record_bytes.saturating_sub(64 << 10).max(4096)
     }
 
+    /// Runs what may write a record where it may block.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        f: impl FnOnce(&Self) -> Result<T, Status> + Send + 'static,
+    ) -> Result<T, Status> {
+        if !self.state.durable() {
+            return f(self);
+        }
+        let core = Arc::clone(self);
+        tokio::task::spawn_blocking(move || f(&core)).await.unwrap_or(Err(Status::ServerFault))
+    }
+
     /// Removes a client whose lease is over because somebody needs what it holds (RFC 8881 §8.4.3). True where it is
     /// gone: then it is worth asking again.
-    pub(crate) fn evict_if_courtesy(&self, now: Now, client: ClientId) -> bool {
-        self.state.evict_courtesy(now, client).unwrap_or(false)
+    pub(crate) async fn evict_if_courtesy(
+        self: &Arc<Self>,
+        now: Now,
+        client: ClientId,
+    ) -> Result<bool, Status> {
+        self.blocking(move |core| core.state.evict_courtesy(now, client)).await
+    }
+
+    /// For state that was made while its client was being removed: frees it again, and tells the caller to come back
+    /// (and to learn by SEQUENCE that it is gone).
+    pub(crate) fn refuse_if_gone(&self, client: &Client) -> Result<(), Status> {
+        if !client.is_gone() {
+            return Ok(());
+        }
+        free_client(&self.files, &self.exports, client.id(), Why::Expired);
+        Err(Status::Delay)
     }
 
     /// A connection by its number, while it lives.
@@ -128,16 +154,20 @@ impl StateHolder for Holder {
     }
 
     fn drop_client(&self, client: ClientId, why: Why) {
-        let closed = self.files.drop_client(client);
-        if !closed.is_empty() {
-            tracing::info!(client = client.0, ?why, opens = closed.len(), "client's opens freed");
+        free_client(&self.files, &self.exports, client, why);
+    }
+}
+
+fn free_client(files: &Files, exports: &Exports, client: ClientId, why: Why) {
+    let closed = files.drop_client(client);
+    if !closed.is_empty() {
+        tracing::info!(client = client.0, ?why, opens = closed.len(), "client's opens freed");
+    }
+    for Closed { key, client, write, opened } in closed {
+        if let Some(export) = exports.get(key.export) {
+            let effect = Effect::Closed { oid: key.oid, client: ClientKey(client.0), write };
+            export.machine().effect(effect);
         }
-        for Closed { key, client, write, opened } in closed {
-            if let Some(export) = self.exports.get(key.export) {
-                let effect = Effect::Closed { oid: key.oid, client: ClientKey(client.0), write };
-                export.machine().effect(effect);
-            }
-            drop(opened);
-        }
+        drop(opened);
     }
 }

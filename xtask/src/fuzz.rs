@@ -32,8 +32,24 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
         let time = format!("-max_total_time={seconds}");
         sh(
             "cargo",
-            &["fuzz", "run", "--fuzz-dir", "fuzz", "--sanitizer", "none", "-O", target, &scratch, &kept, "--", &time,
-                "-max_len=65536", "-rss_limit_mb=2048", "-print_final_stats=0", "-verbosity=0"],
+            &[
+                "fuzz",
+                "run",
+                "--fuzz-dir",
+                "fuzz",
+                "--sanitizer",
+                "none",
+                "-O",
+                target,
+                &scratch,
+                &kept,
+                "--",
+                &time,
+                "-max_len=65536",
+                "-rss_limit_mb=2048",
+                "-print_final_stats=0",
+                "-verbosity=0",
+            ],
         )?;
     }
     println!("fuzz: {} targets, {seconds} s each, no finding", targets.len());

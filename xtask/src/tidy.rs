@@ -85,12 +85,18 @@ fn sources() -> Result<Vec<String>> {
             if code.contains(open) || code.contains(concat!("unimplemented", "!(")) {
                 faults.push(format!("{path}:{}: unfinished code", number + 1));
             }
-            if path != UNSAFE && (code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")) {
+            if path != UNSAFE
+                && (code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl"))
+            {
                 faults.push(format!("{path}:{}: unsafe code outside of {UNSAFE}", number + 1));
             }
         }
         let root_file = path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
-        let word = if path == "nfs4-server/src/lib.rs" { "#![deny(unsafe_code)]" } else { "#![forbid(unsafe_code)]" };
+        let word = if path == "nfs4-server/src/lib.rs" {
+            "#![deny(unsafe_code)]"
+        } else {
+            "#![forbid(unsafe_code)]"
+        };
         if root_file && !text.contains(word) {
             faults.push(format!("{path} lacks {word}"));
         }

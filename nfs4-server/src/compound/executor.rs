@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use nfs4_proto::{
-    ArgOp, Call as Compound, OpNum, ReplyHead, ResOp, SequenceArgs, SequenceOk, Status, knows_minor, main_op,
+    ArgOp, Call as Compound, OpNum, ReplyHead, ResOp, SequenceArgs, SequenceOk, Served, Status, knows_minor,
+    main_op,
 };
 use nfs4_xdr::rpc::{Accepted, put_accepted};
 use nfs4_xdr::{Input, Segments, Writer};
@@ -171,13 +172,15 @@ fn replay(call: &Call, result: &Bytes) -> Option<(Segments, Status)> {
 /// A retry whose reply was not kept: SEQUENCE's own result, and the error on the second operation (§2.10.6.1.3).
 fn not_kept(call: &Call, compound: &Compound, ok: &state::SequenceOk) -> Option<(Segments, Status)> {
     let first = sequence_result(ok);
-    let second = compound.ops.get(1).map(ArgOp::num).or(compound.fault.as_ref().map(|fault| fault.num));
+    // What cannot be carried out at all is answered as it was the first time (§2.10.6.1.3).
+    let second = match compound.ops.get(1).map(ArgOp::num) {
+        Some(num) if matches!(num.served(), Served::No(_)) => Some(ResOp::error(num, Status::NotSupp)),
+        Some(num) => Some(ResOp::error(num, Status::RetryUncachedRep)),
+        None => compound.fault_result(),
+    };
     match second {
         None => results(call, compound, [&first].into_iter(), Status::Ok),
-        Some(num) => {
-            let second = ResOp::error(num, Status::RetryUncachedRep);
-            results(call, compound, [&first, &second].into_iter(), Status::RetryUncachedRep)
-        }
+        Some(second) => results(call, compound, [&first, &second].into_iter(), second.status()),
     }
 }
 

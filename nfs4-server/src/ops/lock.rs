@@ -22,7 +22,7 @@ fn denied(holder: Denied) -> LockError {
 }
 
 /// RFC 8881 §18.10. A blocking lock (READW, WRITEW) that conflicts is denied like any other; the client asks again.
-pub(crate) fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, LockError> {
+pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, LockError> {
     let place = ctx.file()?.clone();
     let client = ctx.client()?;
     let range = Range::new(args.offset, args.length)?;
@@ -46,11 +46,14 @@ pub(crate) fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, LockErro
         match ctx.core.files.lock_range(client, stateid, locker, key_of(&place), range, write)? {
             LockAnswer::Granted(lock_stateid) => {
                 permit.commit(&[]);
+                if let Some(attached) = &ctx.attached {
+                    ctx.core.refuse_if_gone(attached.session.client())?;
+                }
                 ctx.set_stateid(Some(lock_stateid));
                 return Ok(LockOk { lock_stateid });
             }
             LockAnswer::Denied(holder) => {
-                if !ctx.core.evict_if_courtesy(ctx.now, holder.client) {
+                if !ctx.core.evict_if_courtesy(ctx.now, holder.client).await? {
                     return Err(denied(holder));
                 }
             }
@@ -59,7 +62,7 @@ pub(crate) fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, LockErro
 }
 
 /// RFC 8881 §18.11.
-pub(crate) fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), LockError> {
+pub(crate) async fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), LockError> {
     let place = ctx.file()?.clone();
     let client = ctx.client()?;
     let range = Range::new(args.offset, args.length)?;
@@ -74,7 +77,7 @@ pub(crate) fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), LockError>
         ) else {
             return Ok(());
         };
-        if !ctx.core.evict_if_courtesy(ctx.now, holder.client) {
+        if !ctx.core.evict_if_courtesy(ctx.now, holder.client).await? {
             return Err(denied(holder));
         }
     }

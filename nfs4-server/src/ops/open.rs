@@ -220,7 +220,7 @@ async fn finish(
     if shares.write || truncate {
         ctx.writable(&place.export)?;
     }
-    let reserved = reserve(ctx, client, owner, &place, shares)?;
+    let reserved = reserve(ctx, client, owner, &place, shares).await?;
     let share = Share {
         read: shares.read,
         write: shares.write,
@@ -261,11 +261,14 @@ async fn finish(
         Some(before) => permit.commit(&[Effect::Closed { oid, client, write: before }, opened]),
         None => permit.commit(&[opened]),
     }
+    if let Some(attached) = &ctx.attached {
+        ctx.core.refuse_if_gone(attached.session.client())?;
+    }
     Ok(Done { place, stateid, cinfo, attrset })
 }
 
 /// Reserves the share; clients whose lease is over and that stand in the way go first (RFC 8881 §8.4.3).
-fn reserve<'a>(
+async fn reserve<'a>(
     ctx: &Ctx<'a>,
     client: ClientId,
     owner: &[u8],
@@ -278,7 +281,7 @@ fn reserve<'a>(
             Reserve::Conflict(holders) => {
                 let mut evicted = false;
                 for holder in holders {
-                    evicted |= ctx.core.evict_if_courtesy(ctx.now, holder);
+                    evicted |= ctx.core.evict_if_courtesy(ctx.now, holder).await?;
                 }
                 if !evicted {
                     return Err(Status::ShareDenied);

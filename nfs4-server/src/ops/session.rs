@@ -13,20 +13,7 @@ use nfs4_xdr::{Opaque, Text};
 
 use crate::cb;
 use crate::compound::Ctx;
-use crate::core::Core;
 use crate::state::{self, CallbackCred, ChannelDir, CreateSession, ExchangeId, Principal, Protect, SysCred};
-
-/// Calls that write a record run where they may block.
-async fn blocking<T: Send + 'static>(
-    core: &Arc<Core>,
-    f: impl FnOnce(&Core) -> Result<T, Status> + Send + 'static,
-) -> Result<T, Status> {
-    if !core.state.durable() {
-        return f(core);
-    }
-    let core = Arc::clone(core);
-    tokio::task::spawn_blocking(move || f(&core)).await.unwrap_or(Err(Status::ServerFault))
-}
 
 fn principal(ctx: &Ctx<'_>) -> Principal {
     ctx.caller.map_or_else(Principal::none, |who| Principal::sys(who.uid))
@@ -56,7 +43,7 @@ pub(crate) async fn exchange_id(ctx: &mut Ctx<'_>, args: ExchangeIdArgs) -> Resu
         peer: Some(ctx.conn.peer()),
     };
     let now = ctx.now;
-    let done = blocking(ctx.core, move |core| core.state.exchange_id(now, &request)).await?;
+    let done = ctx.core.blocking(move |core| core.state.exchange_id(now, &request)).await?;
     let identity = ctx.core.state.identity();
     Ok(ExchangeIdOk {
         clientid: done.client,
@@ -129,7 +116,7 @@ pub(crate) async fn create_session(
         minor: ctx.minor,
     };
     let (now, conn) = (ctx.now, ctx.conn.id());
-    let done = blocking(ctx.core, move |core| core.state.create_session(now, conn, &request)).await?;
+    let done = ctx.core.blocking(move |core| core.state.create_session(now, conn, &request)).await?;
     cb::probe(ctx.core, &done.session, ctx.conn);
     Ok(CreateSessionOk {
         sessionid: done.session,
@@ -179,7 +166,7 @@ pub(crate) fn destroy_session(ctx: &mut Ctx<'_>, args: DestroySessionArgs) -> Re
 /// RFC 8881 §18.50.
 pub(crate) async fn destroy_clientid(ctx: &mut Ctx<'_>, args: DestroyClientidArgs) -> Result<(), Status> {
     let now = ctx.now;
-    blocking(ctx.core, move |core| core.state.destroy_clientid(now, args.clientid)).await
+    ctx.core.blocking(move |core| core.state.destroy_clientid(now, args.clientid)).await
 }
 
 /// RFC 8881 §18.51.
@@ -189,5 +176,5 @@ pub(crate) async fn reclaim_complete(ctx: &mut Ctx<'_>, args: ReclaimCompleteArg
     }
     let attached = ctx.attached.as_ref().ok_or(Status::OpNotInSession)?;
     let client = Arc::clone(attached.session.client());
-    blocking(ctx.core, move |core| core.state.reclaim_complete(&client, args.one_fs)).await
+    ctx.core.blocking(move |core| core.state.reclaim_complete(&client, args.one_fs)).await
 }

@@ -10,7 +10,7 @@ use nfs4_proto::Status;
 
 /// What kind of state a stateid names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// An open.
     Open,
     /// The locks of one owner on one file.
@@ -38,19 +38,19 @@ const INDEX_BITS: u32 = 28;
 
 /// `other`, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
+pub(crate) struct Name {
     /// Kind.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Which use of the index.
-    pub generation: u32,
+    pub(crate) generation: u32,
     /// Place in the table.
-    pub index: u32,
+    pub(crate) index: u32,
 }
 
 impl Name {
     /// The bytes, in this boot.
     #[must_use]
-    pub fn to_other(self, epoch: u32) -> [u8; 12] {
+    pub(crate) fn to_other(self, epoch: u32) -> [u8; 12] {
         let low = self.kind.bits() << 60 | u64::from(self.generation) << INDEX_BITS | u64::from(self.index);
         let [a, b, c, d] = epoch.to_be_bytes();
         let [e, f, g, h, i, j, k, l] = low.to_be_bytes();
@@ -58,7 +58,7 @@ impl Name {
     }
 
     /// From bytes; BAD_STATEID for those of another boot or of no form of ours.
-    pub fn from_other(other: [u8; 12], epoch: u32) -> Result<Self, Status> {
+    pub(crate) fn from_other(other: [u8; 12], epoch: u32) -> Result<Self, Status> {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = other;
         if u32::from_be_bytes([a, b, c, d]) != epoch {
             return Err(Status::BadStateId);
