@@ -2,12 +2,15 @@
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rustix::fs::{AtFlags, Gid, Mode, Statx, StatxFlags, StatxTimestamp, Timespec, Timestamps, Uid};
 use rustix::fs::{UTIME_NOW, UTIME_OMIT};
 use rustix::io::Errno;
 
 use super::cache::Object;
+use super::change::ctime;
+use super::creds::As;
 use super::handle::kind_of;
 use super::{Inner, sys};
 use crate::backend::{Applied, Fault, FileKind, Meta, Rights, SetDone, SetMeta, SetTime, Time, Who};
@@ -67,21 +70,54 @@ impl Inner {
         Ok(meta(&stat, self.change(object, &stat)))
     }
 
-    /// Which of `want` (R, W, X) the caller has. Root's and the owner's are told by the mode bits alone; for
-    /// anybody else the kernel decides with that caller's credentials, since ACLs and groups count.
+    /// What the mode bits give to the caller, where they alone decide; `None`: the kernel must be asked. Taking
+    /// the caller's identity for one question costs some ten system calls.
+    fn by_mode(&self, who: &Who, object: &Object, stat: &Statx) -> Option<u32> {
+        if !self.modes_decide || !self.creds.switches() {
+            return None;
+        }
+        let mode = u32::from(stat.stx_mode);
+        if who.uid == 0 {
+            let runs = kind(stat) == FileKind::Dir || mode & 0o111 != 0;
+            return Some(if runs { R | W | X } else { R | W });
+        }
+        // An ACL's entry for the owner is the mode's; all others may be anything.
+        if who.uid == stat.stx_uid {
+            return Some((mode >> 6) & 7);
+        }
+        if self.has_acl(object, stat) {
+            return None;
+        }
+        Some(if who.in_group(stat.stx_gid) { (mode >> 3) & 7 } else { mode & 7 })
+    }
+
+    /// Whether the object has an ACL. That it has none is remembered as long as its ctime stays the same: setting
+    /// one moves it.
+    fn has_acl(&self, object: &Object, stat: &Statx) -> bool {
+        let now = ctime(stat);
+        if self.clock.fine && object.plain_at.load(Ordering::Relaxed) == now {
+            return false;
+        }
+        let path = sys::proc_path(object.fd());
+        let plain = matches!(
+            rustix::fs::getxattr_query(&path, c"system.posix_acl_access"),
+            Err(Errno::NODATA | Errno::OPNOTSUPP)
+        );
+        if plain {
+            object.plain_at.store(now, Ordering::Relaxed);
+        }
+        !plain
+    }
+
+    /// Which of `want` (R, W, X) the caller has.
     pub(super) fn permits(&self, who: &Who, object: &Object, stat: &Statx, want: u32) -> Result<u32, Fault> {
         let stored = matches!(kind(stat), FileKind::File | FileKind::Dir | FileKind::Symlink);
         let want = if self.options.read_only && stored { want & !W } else { want };
         if want == 0 {
             return Ok(0);
         }
-        let mode = u32::from(stat.stx_mode);
-        if self.creds.switches() && who.uid == 0 {
-            let runs = kind(stat) == FileKind::Dir || mode & 0o111 != 0;
-            return Ok(if runs { want } else { want & !X });
-        }
-        if self.creds.switches() && who.uid == stat.stx_uid {
-            return Ok(want & (mode >> 6) & 7);
+        if let Some(granted) = self.by_mode(who, object, stat) {
+            return Ok(want & granted);
         }
         let _as = self.creds.user(who)?;
         if sys::access(object.fd(), want).is_ok() {
@@ -94,6 +130,20 @@ impl Inner {
             .into_iter()
             .filter(|bit| want & bit != 0 && sys::access(object.fd(), *bit).is_ok())
             .fold(0, |granted, bit| granted | bit))
+    }
+
+    /// The identity for one search in `dir`: the server's own where the mode bits say yes, the caller's where
+    /// they don't decide.
+    pub(super) fn searching(&self, who: &Who, dir: &Object) -> Result<As<'_>, Fault> {
+        if !self.creds.switches() || who.uid == 0 {
+            return self.creds.server();
+        }
+        let stat = stat(dir.fd()).map_err(|errno| self.fault(errno))?;
+        match self.by_mode(who, dir, &stat) {
+            None => self.creds.user(who),
+            Some(granted) if granted & X != 0 => self.creds.server(),
+            Some(_) => Err(Fault::Access),
+        }
     }
 
     /// ACCESS.

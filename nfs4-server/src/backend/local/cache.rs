@@ -32,6 +32,8 @@ pub(super) struct Object {
     /// Which [`Local`](super::Local) made it.
     pub(super) instance: u64,
     fd: Option<OwnedFd>,
+    /// The ctime at which it had no ACL.
+    pub(super) plain_at: AtomicU64,
     /// One change of names or attributes at a time, so that change numbers form a chain. Taken in pool jobs only.
     pub(super) turn: Mutex<()>,
     pub(super) change: Change,
@@ -59,6 +61,7 @@ impl Object {
             kind,
             instance,
             fd: Some(fd),
+            plain_at: AtomicU64::new(0),
             turn: Mutex::default(),
             change: Change::default(),
             gone: AtomicBool::new(false),

@@ -65,7 +65,7 @@ pub(super) struct Mark {
     pub(super) change_type: ChangeType,
 }
 
-fn ctime(stat: &Statx) -> u64 {
+pub(super) fn ctime(stat: &Statx) -> u64 {
     let seconds = u64::try_from(stat.stx_ctime.tv_sec).unwrap_or(0);
     seconds.saturating_mul(1_000_000_000).saturating_add(stat.stx_ctime.tv_nsec.into())
 }

@@ -90,6 +90,13 @@ impl Creds {
         self.become_(None)
     }
 
+    /// Gives `CAP_SYS_RESOURCE` up on this thread, before it works for a caller without becoming that caller.
+    pub(super) fn settle(&self) {
+        if self.switch {
+            settle();
+        }
+    }
+
     fn become_(&self, who: Option<&Who>) -> Result<As<'_>, Fault> {
         let same = As { creds: self, back: Back::Stay, thread: PhantomData };
         if !self.switch {

@@ -272,6 +272,7 @@ impl Inner {
         // The identity only matters where the write must clear setuid or setgid.
         let mode = stat(fd.as_fd()).map_err(|errno| self.fault(errno))?.stx_mode;
         let _as = if mode & 0o6000 == 0 { None } else { Some(self.creds.user(&file.who)?) };
+        self.creds.settle();
         let done = sys::write_at(fd.as_fd(), data, at, Io::NoWait);
         match done {
             Ok(count) => {

@@ -12,7 +12,6 @@ use rustix::io::Errno;
 
 use super::attr::{kind, stat};
 use super::cache::Object;
-use super::creds::As;
 use super::{Inner, sys};
 use crate::backend::{Fault, FileKind, Node, RawHandle, Who};
 
@@ -132,22 +131,6 @@ impl Inner {
                 name = %String::from_utf8_lossy(name),
                 "another file system is mounted here and is not served; give it an export of its own"
             );
-        }
-    }
-
-    /// The identity for one search in `dir`: the server's own where the mode bits of the owner decide alone (no
-    /// ACL entry can change them), else the caller's.
-    pub(super) fn searching(&self, who: &Who, dir: &Object) -> Result<As<'_>, Fault> {
-        if !self.creds.switches() || who.uid == 0 {
-            return self.creds.server();
-        }
-        let stat = stat(dir.fd()).map_err(|errno| self.fault(errno))?;
-        if who.uid != stat.stx_uid {
-            self.creds.user(who)
-        } else if stat.stx_mode & 0o100 != 0 {
-            self.creds.server()
-        } else {
-            Err(Fault::Access)
         }
     }
 

@@ -81,10 +81,14 @@ struct Inner {
     cache: Cache,
     clock: Clock,
     creds: Creds,
+    /// Mode bits and POSIX ACLs are all that decides on this file system.
+    modes_decide: bool,
     /// Handles can be opened by the kernel; else there are hints.
     by_handle: bool,
     hints: Option<Hints>,
     pool: Arc<Pool>,
+    /// For fsync only: its threads do nothing but wait for the medium, and nothing else waits for them.
+    sync_pool: Pool,
     verifier: AtomicU64,
     /// The file system may write without waiting.
     nowait_write: AtomicBool,

@@ -1,4 +1,4 @@
-//! A fixed number of threads for what may block.
+//! Threads for what may block: started as they are needed, up to a number.
 //!
 //! The queue is bounded and drops nothing: where it is full, a job waits in its caller's task.
 
@@ -23,6 +23,8 @@ pub(super) struct Pool {
 }
 
 struct Shared {
+    name: &'static str,
+    most: usize,
     state: Mutex<State>,
     work: Condvar,
     room: Arc<Semaphore>,
@@ -31,23 +33,27 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Job, Option<OwnedSemaphorePermit>)>,
+    /// Threads, and those of them that wait for work and were not called yet.
+    threads: usize,
+    idle: usize,
+    /// Those that were called and have not woken yet.
+    called: usize,
     closed: bool,
 }
 
 impl Pool {
-    /// Starts `threads` threads.
-    pub(super) fn new(threads: usize) -> io::Result<Self> {
+    /// A pool of at most `most` threads; the first one is started at once.
+    pub(super) fn new(name: &'static str, most: usize) -> io::Result<Self> {
         let shared = Arc::new(Shared {
+            name,
+            most: most.max(1),
             state: Mutex::default(),
             work: Condvar::new(),
             room: Arc::new(Semaphore::new(QUEUE)),
         });
-        let pool = Self { shared };
-        for number in 0..threads.max(1) {
-            let shared = Arc::clone(&pool.shared);
-            thread::Builder::new().name(format!("nfs4-local-{number}")).spawn(move || shared.serve())?;
-        }
-        Ok(pool)
+        shared.lock().threads = 1;
+        shared.start(0)?;
+        Ok(Self { shared })
     }
 
     /// Runs `job` on a thread of the pool.
@@ -95,9 +101,30 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, job: Job, permit: Option<OwnedSemaphorePermit>) {
-        self.lock().queue.push_back((job, permit));
-        self.work.notify_one();
+    fn start(self: &Arc<Self>, number: usize) -> io::Result<()> {
+        let shared = Arc::clone(self);
+        let name = format!("nfs4-{}-{number}", self.name);
+        thread::Builder::new().name(name).spawn(move || shared.serve()).map(drop)
+    }
+
+    fn push(self: &Arc<Self>, job: Job, permit: Option<OwnedSemaphorePermit>) {
+        let mut state = self.lock();
+        state.queue.push_back((job, permit));
+        if state.idle > 0 {
+            state.idle -= 1;
+            state.called += 1;
+            drop(state);
+            self.work.notify_one();
+        } else if state.threads < self.most {
+            let number = state.threads;
+            state.threads += 1;
+            drop(state);
+            // Without it the others do the work.
+            if let Err(error) = self.start(number) {
+                tracing::warn!(%error, "a thread was not started");
+                self.lock().threads -= 1;
+            }
+        }
     }
 
     fn serve(&self) {
@@ -115,7 +142,14 @@ impl Shared {
             } else if state.closed {
                 return;
             } else {
+                state.idle += 1;
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                // A thread may also wake by itself, or at the end.
+                if state.called > 0 {
+                    state.called -= 1;
+                } else {
+                    state.idle = state.idle.saturating_sub(1);
+                }
             }
         }
     }

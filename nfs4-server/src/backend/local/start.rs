@@ -26,6 +26,8 @@ use crate::backend::{ChangeType, Facts, Fault, FileKind, FsStat, Oid, Time};
 
 /// Objects kept open, unless configured or limited by the system.
 const DESCRIPTORS: usize = 16_384;
+/// Most threads that wait for the medium: so many different objects share one commit of the journal.
+const SYNC_THREADS: usize = 32;
 /// How often the keeper looks around.
 const TICK: Duration = Duration::from_secs(1);
 /// Ticks between two marks of the change numbers.
@@ -198,7 +200,7 @@ impl Local {
         cache.floor.store(mark.floor, Ordering::Relaxed);
         let random = || random().ok_or_else(|| system(io::Error::other("the system gives no randomness")));
         let (instance, seed, verifier) = (random()?, (random()?, random()?), random()?);
-        let pool = Arc::new(Pool::new(options.threads).map_err(system)?);
+        let pool = Arc::new(Pool::new("local", options.threads).map_err(system)?);
         let root = Arc::new(Object::new(
             key.clone(),
             oid(seed, &key),
@@ -230,9 +232,11 @@ impl Local {
             cache,
             clock,
             creds,
+            modes_decide: is_known(magic),
             by_handle,
             hints,
             pool,
+            sync_pool: Pool::new("sync", SYNC_THREADS).map_err(system)?,
             verifier: AtomicU64::new(verifier),
             nowait_write: AtomicBool::new(true),
             syncs: AtomicU64::new(0),
@@ -293,7 +297,12 @@ fn is_multigrain(magic: u64) -> bool {
     let release = name.release().to_string_lossy();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|word| word.parse().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    version >= MULTIGRAIN && matches!(magic, EXT4 | XFS | BTRFS | TMPFS)
+    version >= MULTIGRAIN && is_known(magic)
+}
+
+/// File systems whose rules are known here.
+fn is_known(magic: u64) -> bool {
+    matches!(magic, EXT4 | XFS | BTRFS | TMPFS)
 }
 
 fn facts(

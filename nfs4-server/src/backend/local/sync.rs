@@ -56,7 +56,7 @@ impl Inner {
         };
         if start {
             let (inner, object) = (Arc::clone(self), Arc::clone(object));
-            self.pool.run_unbounded(move || inner.serve_lane(&object, depth));
+            self.sync_pool.run_unbounded(move || inner.serve_lane(&object, depth));
         }
         told
     }

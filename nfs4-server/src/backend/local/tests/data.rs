@@ -191,7 +191,7 @@ async fn ranges_are_copied_and_shared_as_the_file_system_can() {
 
 #[tokio::test]
 async fn the_pool_drops_no_job_when_its_queue_is_full_and_survives_a_panic() {
-    let pool = Pool::new(1).unwrap();
+    let pool = Pool::new("test", 1).unwrap();
     let (go, wait) = std::sync::mpsc::channel::<()>();
     let first = pool.run(move || {
         let _ = wait.recv();
