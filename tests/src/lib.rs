@@ -1,1 +1,5 @@
-//! x
+#![forbid(unsafe_code)]
+//! Integration tests, golden bytes and fuzz bodies of the workspace.
+
+pub mod fuzzing;
+pub mod golden;

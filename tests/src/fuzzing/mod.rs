@@ -1,0 +1,21 @@
+//! The bodies of all fuzz targets: any bytes, and what must hold. The kept corpus (`tests/corpus`) runs through them as
+//! plain tests too.
+
+mod rpc;
+mod wire;
+
+pub use rpc::{record_marking, rpc_header};
+pub use wire::{callback_args, callback_results, operation_args, operation_results};
+
+/// A target by its name, which is that of its corpus.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 6] = [
+    ("record_marking", record_marking),
+    ("rpc_header", rpc_header),
+    ("operation_args", operation_args),
+    ("operation_results", operation_results),
+    ("callback_args", callback_args),
+    ("callback_results", callback_results),
+];
