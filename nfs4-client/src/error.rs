@@ -72,6 +72,7 @@ pub enum ConnectError {
 }
 
 /// What to try, for some statuses.
+#[expect(clippy::wildcard_enum_match_arm, reason = "hints for some only")]
 fn hint(status: Status) -> &'static str {
     match status {
         Status::Access | Status::Perm => " (try another user; root may be squashed)",
@@ -79,7 +80,6 @@ fn hint(status: Status) -> &'static str {
         Status::Grace => " (the server was restarted; it goes on when clients have reclaimed)",
         Status::NoSpc => " (the file system is full)",
         Status::WrongSec => " (the server wants another security flavor)",
-        #[expect(clippy::wildcard_enum_match_arm, reason = "hints for some only")]
         _ => "",
     }
 }

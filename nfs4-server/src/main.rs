@@ -1,6 +1,7 @@
 #![forbid(unsafe_code)]
 //! The server's binary: flags, the ready line, signals.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 
@@ -63,19 +64,21 @@ fn ready(config: &Config, addresses: &[SocketAddr]) -> String {
             Source::Memory(limit) => format!("memory, at most {} MiB", limit >> 20),
             Source::Directory(dir) => dir.display().to_string(),
         };
-        text.push_str(&format!("  {} serves {what}\n", export.path));
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {} serves {what}", export.path);
     }
     let (Some(address), Some(export)) = (addresses.first(), config.exports.first()) else { return text };
-    let host = match address.ip() {
-        ip if ip.is_unspecified() => "HOST".to_owned(),
-        std::net::IpAddr::V6(ip) => format!("[{ip}]"),
-        ip => ip.to_string(),
+    let host = match address {
+        any if any.ip().is_unspecified() => "HOST".to_owned(),
+        SocketAddr::V4(v4) => v4.ip().to_string(),
+        SocketAddr::V6(v6) => format!("[{}]", v6.ip()),
     };
     let (port, path) = (address.port(), &export.path);
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "  Linux:   mount -t nfs4 -o vers=4.2,proto=tcp,port={port} {host}:{path} /mnt\n\
          \x20 macOS:   mount -t nfs -o vers=4.1,tcp,port={port},rsize=1048576 {host}:{path} /mnt   (macOS 26 and later)\n\
          \x20 FreeBSD: mount -t nfs -o nfsv4,minorversion=2,tcp,port={port} {host}:{path} /mnt\n"
-    ));
+    );
     text
 }

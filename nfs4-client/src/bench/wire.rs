@@ -29,6 +29,7 @@ pub(super) struct Wire {
     highest: u32,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn text(error: impl ToString) -> BenchError {
     BenchError::Server(error.to_string())
 }

@@ -1,5 +1,6 @@
 //! `nfs4-client probe`: what a server says of itself, and what it answers.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -90,7 +91,8 @@ fn hex(bytes: &[u8]) -> String {
         return String::from_utf8_lossy(bytes).into_owned();
     }
     bytes.iter().fold(String::new(), |mut text, b| {
-        text.push_str(&format!("{b:02x}"));
+        // Writing to a string does not fail.
+        let _ = write!(text, "{b:02x}");
         text
     })
 }

@@ -24,9 +24,10 @@ pub struct NoDelegations;
 impl Callbacks for NoDelegations {
     fn callback(&self, op: &CbArgOp) -> CbResOp {
         let status = match op {
+            CbArgOp::RecallAny(_) => return CbResOp::RecallAny(Ok(())),
+            CbArgOp::RecallSlot(_) => return CbResOp::RecallSlot(Ok(())),
             // We hold nothing of which it could speak (RFC 8881 §20.1.3, §20.2.3).
             CbArgOp::Getattr(_) | CbArgOp::Recall(_) | CbArgOp::Notify(_) => Status::BadHandle,
-            CbArgOp::RecallAny(_) | CbArgOp::RecallSlot(_) => Status::Ok,
             CbArgOp::Sequence(_) => Status::SequencePos,
             CbArgOp::Illegal => Status::OpIllegal,
             CbArgOp::Layoutrecall(_)
@@ -37,22 +38,21 @@ impl Callbacks for NoDelegations {
             | CbArgOp::NotifyDeviceid(_)
             | CbArgOp::Offload(_) => Status::NotSupp,
         };
-        match op {
-            CbArgOp::RecallAny(_) => CbResOp::RecallAny(Ok(())),
-            CbArgOp::RecallSlot(_) => CbResOp::RecallSlot(Ok(())),
-            _ => CbResOp::error(op.num(), status),
-        }
+        CbResOp::error(op.num(), status)
     }
 }
 
 /// Slots that a server may use at one time.
 pub(crate) const SLOTS: u32 = 16;
 
+/// A sequence id and the reply to it.
+type Last = (u32, Vec<CbResOp>);
+
 /// The client's end of the back channel: slots, and what the callbacks do.
 pub(super) struct Back {
     handler: Box<dyn Callbacks>,
     /// The last sequence id of each session's slots, and its reply.
-    slots: Mutex<HashMap<(SessionId, u32), (u32, Vec<CbResOp>)>>,
+    slots: Mutex<HashMap<(SessionId, u32), Last>>,
 }
 
 impl Back {

@@ -140,10 +140,8 @@ async fn exchange_id(conn: &Connection, options: &Options, minor: u32) -> Result
         state_protect: StateProtectArgs::None,
         client_impl_id: None,
     };
-    match alone(conn, options, minor, ArgOp::ExchangeId(args)).await? {
-        ResOp::ExchangeId(Ok(ok)) => Ok(ok),
-        other => Err(CallError::Missing(other.num()).into()),
-    }
+    let result = alone(conn, options, minor, ArgOp::ExchangeId(args)).await?;
+    if let ResOp::ExchangeId(Ok(ok)) = result { Ok(ok) } else { Err(CallError::Missing(result.num()).into()) }
 }
 
 fn channel(options: &Options, slots: u32) -> ChannelAttrs {
@@ -180,10 +178,8 @@ async fn create_session(
         cb_program: CB_PROGRAM,
         sec_parms: List::new(vec![nfs4_proto::CallbackSecParms::None]).unwrap_or_default(),
     };
-    match alone(conn, options, minor, ArgOp::CreateSession(args)).await? {
-        ResOp::CreateSession(Ok(ok)) => Ok(ok),
-        other => Err(CallError::Missing(other.num())),
-    }
+    let result = alone(conn, options, minor, ArgOp::CreateSession(args)).await?;
+    if let ResOp::CreateSession(Ok(ok)) = result { Ok(ok) } else { Err(CallError::Missing(result.num())) }
 }
 
 impl Session {

@@ -96,6 +96,7 @@ impl Slots {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is the taker's no more")]
     pub(crate) fn give_back(&self, slot: Slot) {
         let mut inner = self.lock();
         if let Some(seqid) = usize::try_from(slot.number).ok().and_then(|i| inner.seqids.get_mut(i)) {
@@ -108,6 +109,7 @@ impl Slots {
     }
 
     /// What became of its request is unknown: it is never used again.
+    #[expect(clippy::needless_pass_by_value, reason = "it is nobody's any more")]
     pub(crate) fn poison(&self, slot: Slot) {
         let mut inner = self.lock();
         inner.busy.remove(&slot.number);

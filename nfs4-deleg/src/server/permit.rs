@@ -37,6 +37,7 @@ impl Permits {
         Permit { key, generation }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "a permit is used up")]
     pub(super) fn end(&mut self, permit: Permit) {
         let Permit { key, generation } = permit;
         if self.running.get(key).is_some_and(|r| r.generation == generation) {

@@ -48,11 +48,13 @@ impl Node {
     }
 
     /// The backend's own object; `None` if another backend made this node.
+    #[must_use]
     pub fn object<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         Arc::clone(&self.object).downcast().ok()
     }
 
     /// The same by reference.
+    #[must_use]
     pub fn object_ref<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.object.downcast_ref()
     }
@@ -81,6 +83,7 @@ impl Opened {
     }
 
     /// The backend's own guard.
+    #[must_use]
     pub fn guard<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         Arc::clone(&self.guard).downcast().ok()
     }

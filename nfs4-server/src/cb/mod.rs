@@ -79,10 +79,7 @@ async fn send(
     let answer = conn
         .call_back(program, CB_VERSION, CB_COMPOUND, credential(cred), |w| w.put(&compound))
         .ok_or(CbError::NoPath)?;
-    let record = match tokio::time::timeout(TIMEOUT, answer).await {
-        Ok(Ok(record)) => record,
-        Ok(Err(_)) | Err(_) => return Err(CbError::NoAnswer),
-    };
+    let Ok(Ok(record)) = tokio::time::timeout(TIMEOUT, answer).await else { return Err(CbError::NoAnswer) };
     let (rest, reply) = Reply::decode(Input::new(&record)).map_err(|_| CbError::Nonsense)?;
     if reply.body != Ok(Accepted::Success) {
         return Err(CbError::Nonsense);

@@ -169,11 +169,6 @@ impl<'a> Ctx<'a> {
         let attached = self.attached.as_ref().ok_or(Status::OpNotInSession)?;
         self.core.state.may_lock(attached.session.client(), reclaim)
     }
-
-    /// Changes are refused on a read-only export.
-    pub(crate) fn writable(&self, export: &Export) -> Result<(), Status> {
-        if export.read_only { Err(Status::RoFs) } else { Ok(()) }
-    }
 }
 
 fn resolve(given: StateId, current: Option<StateId>, keep_seqid: bool) -> Result<StateId, Status> {

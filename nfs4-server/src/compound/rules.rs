@@ -32,9 +32,12 @@ pub(super) fn opening(ops: &[ArgOp], count: u32) -> Opening {
 
 /// Whether an operation may stand behind a SEQUENCE, at this place.
 pub(super) fn behind_sequence(op: &ArgOp) -> Result<(), Status> {
-    match op.num() {
-        OpNum::Sequence => Err(Status::SequencePos),
-        num if num.flags().contains(OpFlags::ONLY) => Err(Status::NotOnlyOp),
-        _ => Ok(()),
+    let num = op.num();
+    if num == OpNum::Sequence {
+        Err(Status::SequencePos)
+    } else if num.flags().contains(OpFlags::ONLY) {
+        Err(Status::NotOnlyOp)
+    } else {
+        Ok(())
     }
 }

@@ -59,6 +59,11 @@ impl Export {
         }
     }
 
+    /// Changes are refused on a read-only export.
+    pub(crate) fn writable(&self) -> Result<(), Status> {
+        if self.read_only { Err(Status::RoFs) } else { Ok(()) }
+    }
+
     /// The export's delegation machine. Never held across an await.
     pub(crate) fn machine(&self) -> MutexGuard<'_, Delegations> {
         self.delegations.lock().unwrap_or_else(PoisonError::into_inner)

@@ -103,21 +103,18 @@ impl Out {
         if queue.failed {
             return;
         }
-        match queue.write(stream) {
-            Ok((all, n)) => {
-                self.waiting.fetch_sub(n, Ordering::Relaxed);
-                drop(queue);
-                if all { self.drained.notify_waiters() } else { self.full.notify_one() }
-            }
-            Err(_) => {
-                // The reader finds out by itself; nothing can be said to this peer any more.
-                queue.failed = true;
-                queue.pieces.clear();
-                queue.small.clear();
-                self.waiting.store(0, Ordering::Relaxed);
-                drop(queue);
-                self.drained.notify_waiters();
-            }
+        if let Ok((all, n)) = queue.write(stream) {
+            self.waiting.fetch_sub(n, Ordering::Relaxed);
+            drop(queue);
+            if all { self.drained.notify_waiters() } else { self.full.notify_one() }
+        } else {
+            // The reader finds out by itself; nothing can be said to this peer any more.
+            queue.failed = true;
+            queue.pieces.clear();
+            queue.small.clear();
+            self.waiting.store(0, Ordering::Relaxed);
+            drop(queue);
+            self.drained.notify_waiters();
         }
     }
 

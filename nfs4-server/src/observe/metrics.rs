@@ -146,14 +146,12 @@ impl Metrics {
     }
 
     /// A gauge of this server.
-    #[must_use]
     pub fn gauge(&self, name: &'static str, label: Option<(&'static str, String)>) -> Gauge {
         let labels = label.map(|(key, value)| vec![Label::new(key, value)]).unwrap_or_default();
         self.recorder.register_gauge(&Key::from_parts(name, labels), &SOURCE)
     }
 
     /// A counter of this server.
-    #[must_use]
     pub fn counter(&self, name: &'static str, label: Option<(&'static str, String)>) -> Counter {
         let labels = label.map(|(key, value)| vec![Label::new(key, value)]).unwrap_or_default();
         self.recorder.register_counter(&Key::from_parts(name, labels), &SOURCE)

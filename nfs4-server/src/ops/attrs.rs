@@ -130,7 +130,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
         }
         set.mode = Some(masked(masked_mode.value_to_set, masked_mode.mask_bits)?);
     }
-    ctx.writable(&place.export)?;
+    place.export.writable()?;
     let stateid = ctx.stateid(args.stateid, false)?;
     let mut file = None;
     if set.size.is_some() {
@@ -149,7 +149,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
     let done =
         place.export.backend.setattr(&who, &place.node, file.as_ref(), &set).await.map_err(Status::from)?;
     permit.commit(&[Effect::Changed { oid }]);
-    let attrsset = convert::applied(&done.applied, attrs);
+    let attrsset = convert::applied(done.applied, attrs);
     match done.fault {
         None => Ok(attrsset),
         Some(fault) => Err(SetattrError { status: fault.into(), attrsset }),

@@ -25,7 +25,7 @@ pub(crate) fn time(time: Time) -> NfsTime {
 }
 
 /// What was applied, in the words of the request: a mode may have come in three ways.
-pub(crate) fn applied(applied: &Applied, asked: &Attrs) -> AttrSet {
+pub(crate) fn applied(applied: Applied, asked: &Attrs) -> AttrSet {
     let mut set = AttrSet::new();
     let mut add = |done: bool, attr: Attr| {
         if done && asked.mask().contains(attr) {

@@ -19,14 +19,14 @@ pub(crate) fn delegreturn(ctx: &mut Ctx<'_>, args: DelegreturnArgs) -> Result<()
 /// RFC 8881 §18.39. None is given yet. A Linux client asks in front of its GETATTR: an error would fail that.
 pub(crate) fn get_dir_delegation(
     ctx: &mut Ctx<'_>,
-    _: GetDirDelegationArgs,
+    _: &GetDirDelegationArgs,
 ) -> Result<GetDirDelegationRes, Status> {
     ctx.directory().map_err(|status| if status == Status::Symlink { Status::NotDir } else { status })?;
     Ok(GetDirDelegationRes::Unavail { will_signal: false })
 }
 
 /// RFC 8881 §18.48. The operation succeeds; each stateid has its own status.
-pub(crate) fn test_stateid(ctx: &mut Ctx<'_>, args: TestStateidArgs) -> Result<TestStateidOk, Status> {
+pub(crate) fn test_stateid(ctx: &mut Ctx<'_>, args: &TestStateidArgs) -> Result<TestStateidOk, Status> {
     let client = ctx.client()?;
     if args.stateids.len().saturating_mul(4).saturating_add(8) > ctx.room {
         return Err(Status::RepTooBig);

@@ -28,8 +28,14 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
         ArgOp::Open(args) => ResOp::Open(open::open(ctx, args).await),
         ArgOp::OpenDowngrade(args) => ResOp::OpenDowngrade(open::open_downgrade(ctx, args)),
         ArgOp::Putfh(args) => ResOp::Putfh(filehandle::putfh(ctx, args).await),
-        ArgOp::Putpubfh => ResOp::Putpubfh(filehandle::putrootfh(ctx)),
-        ArgOp::Putrootfh => ResOp::Putrootfh(filehandle::putrootfh(ctx)),
+        ArgOp::Putpubfh => {
+            filehandle::putrootfh(ctx);
+            ResOp::Putpubfh(Ok(()))
+        }
+        ArgOp::Putrootfh => {
+            filehandle::putrootfh(ctx);
+            ResOp::Putrootfh(Ok(()))
+        }
         ArgOp::Read(args) => ResOp::Read(io::read(ctx, args).await),
         ArgOp::Readdir(args) => ResOp::Readdir(readdir::readdir(ctx, args).await),
         ArgOp::Readlink => ResOp::Readlink(lookup::readlink(ctx).await),
@@ -41,15 +47,15 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
         ArgOp::Setattr(args) => ResOp::Setattr(attrs::setattr(ctx, args).await),
         ArgOp::Verify(args) => ResOp::Verify(attrs::verify(ctx, args).await),
         ArgOp::Write(args) => ResOp::Write(io::write(ctx, args).await),
-        ArgOp::BackchannelCtl(args) => ResOp::BackchannelCtl(session::backchannel_ctl(ctx, args)),
+        ArgOp::BackchannelCtl(args) => ResOp::BackchannelCtl(session::backchannel_ctl(ctx, &args)),
         ArgOp::BindConnToSession(args) => ResOp::BindConnToSession(session::bind_conn_to_session(ctx, args)),
         ArgOp::ExchangeId(args) => ResOp::ExchangeId(session::exchange_id(ctx, args).await),
         ArgOp::CreateSession(args) => ResOp::CreateSession(session::create_session(ctx, args).await),
         ArgOp::DestroySession(args) => ResOp::DestroySession(session::destroy_session(ctx, args)),
         ArgOp::FreeStateid(args) => ResOp::FreeStateid(deleg::free_stateid(ctx, args)),
-        ArgOp::GetDirDelegation(args) => ResOp::GetDirDelegation(deleg::get_dir_delegation(ctx, args)),
+        ArgOp::GetDirDelegation(args) => ResOp::GetDirDelegation(deleg::get_dir_delegation(ctx, &args)),
         ArgOp::SecinfoNoName(style) => ResOp::SecinfoNoName(security::secinfo_no_name(ctx, style).await),
-        ArgOp::TestStateid(args) => ResOp::TestStateid(deleg::test_stateid(ctx, args)),
+        ArgOp::TestStateid(args) => ResOp::TestStateid(deleg::test_stateid(ctx, &args)),
         ArgOp::DestroyClientid(args) => ResOp::DestroyClientid(session::destroy_clientid(ctx, args).await),
         ArgOp::ReclaimComplete(args) => ResOp::ReclaimComplete(session::reclaim_complete(ctx, args).await),
         ArgOp::Allocate(args) => ResOp::Allocate(sparse::allocate(ctx, args).await),

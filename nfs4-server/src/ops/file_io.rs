@@ -45,7 +45,7 @@ pub(crate) async fn opened(
     how: Use,
 ) -> Result<Opened, Status> {
     if how == Use::Write {
-        ctx.writable(&place.export)?;
+        place.export.writable()?;
     }
     let client = ctx.client()?;
     if stateid.is_special() {

@@ -19,10 +19,9 @@ pub(crate) async fn putfh(ctx: &mut Ctx<'_>, args: PutfhArgs) -> Result<(), Stat
 }
 
 /// RFC 8881 §18.21; PUTPUBFH (§18.20) is the same here.
-pub(crate) fn putrootfh(ctx: &mut Ctx<'_>) -> Result<(), Status> {
+pub(crate) fn putrootfh(ctx: &mut Ctx<'_>) {
     let root = ctx.core.exports.root();
     ctx.set_current(root);
-    Ok(())
 }
 
 /// RFC 8881 §18.8.

@@ -23,7 +23,7 @@ fn entry(dir: Oid, info: ChangeInfo) -> Effect {
 /// RFC 8881 §18.4: everything but regular files.
 pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<CreateOk, Status> {
     let dir = ctx.directory()?.clone();
-    ctx.writable(&dir.export)?;
+    dir.export.writable()?;
     let backend = &dir.export.backend;
     let name = names::check(&args.objname, backend.facts(), ctx.core.limits.name_bytes)?;
     let what = match args.objtype {
@@ -50,7 +50,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
     let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid })?;
     let made = backend.create(&ctx.who(&dir.export), &dir.node, name, what, &set).await?;
     permit.commit(&[entry(dir.node.oid, made.dir)]);
-    let attrset = convert::applied(&made.applied, &args.createattrs);
+    let attrset = convert::applied(made.applied, &args.createattrs);
     ctx.set_current(Place { export: Arc::clone(&dir.export), node: made.node });
     Ok(CreateOk { cinfo: convert::change_info(made.dir), attrset })
 }
@@ -67,7 +67,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
     if source.node.kind == FileKind::Dir {
         return Err(Status::IsDir);
     }
-    ctx.writable(&dir.export)?;
+    dir.export.writable()?;
     let permit = ctx.admit(&dir.export, &Intent::Link { dir: dir.node.oid, target: source.node.oid })?;
     let linked = backend.link(&ctx.who(&dir.export), &source.node, &dir.node, name).await?;
     permit.commit(&[entry(dir.node.oid, linked.dir), Effect::Changed { oid: source.node.oid }]);
@@ -80,7 +80,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     must_be_dir(&dir).map_err(|_| Status::NotDir)?;
     let backend = &dir.export.backend;
     let name = names::check(&args.target, backend.facts(), ctx.core.limits.name_bytes)?;
-    ctx.writable(&dir.export)?;
+    dir.export.writable()?;
     in_grace(ctx)?;
     let permit = ctx.admit(&dir.export, &Intent::Remove { dir: dir.node.oid, target: None })?;
     let removed = backend.remove(&ctx.who(&dir.export), &dir.node, name).await?;
@@ -100,7 +100,7 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
     if from.export.id != to.export.id {
         return Err(Status::XDev);
     }
-    ctx.writable(&to.export)?;
+    to.export.writable()?;
     in_grace(ctx)?;
     let intent = Intent::Rename { from: from.node.oid, to: to.node.oid, source: None, victim: None };
     let permit = ctx.admit(&to.export, &intent)?;

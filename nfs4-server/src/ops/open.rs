@@ -162,7 +162,7 @@ async fn create(
     let dir = open_dir(ctx)?;
     let backend = &dir.export.backend;
     let name = names::check(name, backend.facts(), ctx.core.limits.name_bytes)?;
-    ctx.writable(&dir.export)?;
+    dir.export.writable()?;
     let (mode, attrs) = match how {
         CreateHow::Unchecked(attrs) => (CreateMode::Unchecked, Some(attrs)),
         CreateHow::Guarded(attrs) => (CreateMode::Guarded, Some(attrs)),
@@ -192,7 +192,7 @@ async fn create(
         });
     }
     permit.commit(&[Effect::Entry { dir: dir.node.oid, before: made.dir.before, after: made.dir.after }]);
-    let mut attrset = attrs.map(|attrs| convert::applied(&made.applied, attrs)).unwrap_or_default();
+    let mut attrset = attrs.map(|attrs| convert::applied(made.applied, attrs)).unwrap_or_default();
     if matches!(how, CreateHow::Exclusive(_)) {
         // What holds the verifier: the client is to set it afterwards.
         attrset = convert::verifier_attrs();
@@ -218,7 +218,7 @@ async fn finish(
 ) -> Result<Done, Status> {
     let Found { place, cinfo, mut attrset, opened, truncate } = found;
     if shares.write || truncate {
-        ctx.writable(&place.export)?;
+        place.export.writable()?;
     }
     let reserved = reserve(ctx, client, owner, &place, shares).await?;
     let share = Share {

@@ -152,7 +152,7 @@ pub(crate) fn bind_conn_to_session(
 }
 
 /// RFC 8881 §18.33.
-pub(crate) fn backchannel_ctl(ctx: &mut Ctx<'_>, args: BackchannelCtlArgs) -> Result<(), Status> {
+pub(crate) fn backchannel_ctl(ctx: &mut Ctx<'_>, args: &BackchannelCtlArgs) -> Result<(), Status> {
     let attached = ctx.attached.as_ref().ok_or(Status::OpNotInSession)?;
     attached.session.backchannel_ctl(args.cb_program, credentials(&args.sec_parms))
 }

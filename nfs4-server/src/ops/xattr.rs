@@ -43,7 +43,7 @@ pub(crate) async fn getxattr(ctx: &mut Ctx<'_>, args: GetxattrArgs) -> Result<Ge
 /// RFC 8276 §8.4.2.
 pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<SetxattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.key)?;
-    ctx.writable(&place.export)?;
+    place.export.writable()?;
     let how = match args.option {
         SetxattrOption::Either => XattrSet::Either,
         SetxattrOption::Create => XattrSet::Create,
@@ -60,7 +60,7 @@ pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<Se
 /// RFC 8276 §8.4.4.
 pub(crate) async fn removexattr(ctx: &mut Ctx<'_>, args: RemovexattrArgs) -> Result<RemovexattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.name)?;
-    ctx.writable(&place.export)?;
+    place.export.writable()?;
     let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid })?;
     let info = place.export.backend.removexattr(&ctx.who(&place.export), &place.node, name).await?;
     permit.commit(&[Effect::Changed { oid: place.node.oid }]);

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(set.count(1), 3, "a downgrade of the middle");
     }
 
-    const BYTES: u64 = 16;
+    const BYTES: u8 = 16;
 
     /// The same, byte by byte: for each owner 0 no, 1 shared, 2 exclusive lock.
     #[derive(Default)]
@@ -174,8 +174,8 @@ mod tests {
             let (mut set, mut model) = (LockSet::default(), Model::default());
             for (owner, first, len, what) in steps {
                 let len = len.min(BYTES - first);
-                let range = Range::new(first, len).unwrap();
-                let bytes = first as usize..(first + len) as usize;
+                let range = Range::new(first.into(), len.into()).unwrap();
+                let bytes = usize::from(first)..usize::from(first + len);
                 if what == 0 {
                     set.clear(owner, range);
                     model.0[owner][bytes].fill(0);
@@ -191,11 +191,11 @@ mod tests {
                 }
                 for o in 0..3 {
                     for byte in 0..BYTES {
-                        let here = Range::new(byte, 1).unwrap();
+                        let here = Range::new(byte.into(), 1).unwrap();
                         let held = set.0.iter().filter(|l| l.owner == o && l.range.meets(here)).collect::<Vec<_>>();
                         prop_assert!(held.len() <= 1, "locks of one owner overlap");
                         let kind = held.first().map_or(0, |l| if l.write { 2 } else { 1 });
-                        prop_assert_eq!(kind, model.0[o][byte as usize]);
+                        prop_assert_eq!(kind, model.0[o][usize::from(byte)]);
                     }
                     for lock in set.0.iter().filter(|l| l.owner == o) {
                         let touching = set.0.iter().any(|l| l.owner == o && l.write == lock.write && l.range.touches(lock.range));

@@ -51,19 +51,22 @@ impl Name {
     /// The bytes, in this boot.
     #[must_use]
     pub(crate) fn to_other(self, epoch: u32) -> [u8; 12] {
+        let mut other = [0; 12];
         let low = self.kind.bits() << 60 | u64::from(self.generation) << INDEX_BITS | u64::from(self.index);
-        let [a, b, c, d] = epoch.to_be_bytes();
-        let [e, f, g, h, i, j, k, l] = low.to_be_bytes();
-        [a, b, c, d, e, f, g, h, i, j, k, l]
+        let (front, back) = other.split_at_mut(4);
+        front.copy_from_slice(&epoch.to_be_bytes());
+        back.copy_from_slice(&low.to_be_bytes());
+        other
     }
 
     /// From bytes; BAD_STATEID for those of another boot or of no form of ours.
     pub(crate) fn from_other(other: [u8; 12], epoch: u32) -> Result<Self, Status> {
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = other;
-        if u32::from_be_bytes([a, b, c, d]) != epoch {
+        let (front, back) = other.split_first_chunk::<4>().ok_or(Status::BadStateId)?;
+        let back = back.first_chunk::<8>().ok_or(Status::BadStateId)?;
+        if u32::from_be_bytes(*front) != epoch {
             return Err(Status::BadStateId);
         }
-        let low = u64::from_be_bytes([e, f, g, h, i, j, k, l]);
+        let low = u64::from_be_bytes(*back);
         let kind = Kind::from_bits(low >> 60).ok_or(Status::BadStateId)?;
         let generation = u32::try_from(low >> INDEX_BITS & 0xffff_ffff).map_err(|_| Status::BadStateId)?;
         let index = u32::try_from(low & ((1 << INDEX_BITS) - 1)).map_err(|_| Status::BadStateId)?;

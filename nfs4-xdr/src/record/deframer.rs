@@ -185,7 +185,7 @@ mod tests {
     fn a_record_over_the_limit_ends_the_stream_before_its_bytes_come() {
         let limits = RecordLimits { bytes: 10, fragments: 4 };
         let mut deframer = Deframer::new(limits);
-        deframer.buffer().extend_from_slice(&(11 | LAST_FRAGMENT).to_be_bytes());
+        deframer.buffer().extend_from_slice(&(0xb | LAST_FRAGMENT).to_be_bytes());
         assert_eq!(deframer.next(), Err(RecordError::TooLong { len: 11, max: 10 }));
         let mut deframer = Deframer::new(limits);
         deframer.buffer().extend_from_slice(&stream(&[(&[1; 6], false), (&[1; 5], true)]));

@@ -1,7 +1,9 @@
 //! The bodies of all fuzz targets: any bytes, and what must hold. The kept corpus (`tests/corpus`) runs through them as
 //! plain tests too.
 
+#[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 mod rpc;
+#[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 mod wire;
 
 pub use rpc::{record_marking, rpc_header};
