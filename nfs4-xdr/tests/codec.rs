@@ -1,5 +1,7 @@
 //! The rules of XDR, as the codec keeps them.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use bytes::{Bytes, BytesMut};
 use nfs4_xdr::{
     Bitmap, Chain, DecodeKind, EncodeError, List, Opaque, SHARE_MIN, Text, Writer, from_record, xdr_enum,
