@@ -1,5 +1,5 @@
 #![deny(unsafe_code)]
-//! An NFSv4.1/4.2 server.
+#![doc = include_str!("../README.md")]
 
 pub mod backend;
 pub mod cb;

@@ -10,6 +10,7 @@ use nfs4_proto::{
 };
 use nfs4_xdr::rpc::{Accepted, put_accepted};
 use nfs4_xdr::{Input, Segments, Writer};
+use tracing::Instrument as _;
 
 use super::attached::Attached;
 use super::context::Ctx;
@@ -42,8 +43,16 @@ pub(crate) async fn run(core: Arc<Core>, conn: Arc<Conn>, call: Call) -> Option<
     let main = main_op(&compound.ops);
     let minor = compound.minorversion;
     let received = call.record.len();
-    let (reply, status) = answer(&core, &conn, call, compound).await?;
-    core.metrics.rpc(main, minor, status, arrived.elapsed().as_secs_f64());
+    // The text is made only where somebody reads it.
+    let text = tracing::enabled!(tracing::Level::DEBUG).then(|| compound.to_string());
+    let span = tracing::debug_span!("compound", main = main.label(), peer = %conn.peer());
+    let (reply, status) = answer(&core, &conn, call, compound).instrument(span.clone()).await?;
+    let taken = arrived.elapsed();
+    if let Some(ops) = text {
+        let _entered = span.enter();
+        tracing::debug!(%status, us = u64::try_from(taken.as_micros()).unwrap_or(u64::MAX), ops);
+    }
+    core.metrics.rpc(main, minor, status, taken.as_secs_f64());
     core.metrics.bytes(received, reply.len());
     Some(reply)
 }
@@ -209,7 +218,7 @@ async fn execute(
     };
     let mut ctx = Ctx::new(core, conn, &call, minorversion);
     // A header that did not fit the limit could not be told either: the limit is one of results.
-    let Ok((mut w, mark)) = begin_reply(conn.buffer(), call.xid, usize::MAX - 4) else {
+    let Ok((mut w, mark)) = begin_reply(call.xid) else {
         return (Segments::new(), Status::ServerFault);
     };
     let Ok(head) = ReplyHead::begin(&mut w, &tag) else { return (Segments::new(), Status::ServerFault) };

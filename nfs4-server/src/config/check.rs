@@ -116,7 +116,6 @@ fn check_limits(file: &File) -> Result<(), ConfigError> {
         ("limits.opens-per-client", l.opens_per_client, 1, 1 << 27),
         ("limits.locks-per-client", l.locks_per_client, 1, 1 << 27),
         ("limits.name-bytes", l.name_bytes, 1, 4096),
-        ("limits.readdir-entry-bytes", l.readdir_entry_bytes, 1024, 1 << 20),
     ] {
         if value < least || value > most {
             return refuse(key, format!("{value} is not in {least}..={most}"));

@@ -36,8 +36,6 @@ pub struct Limits {
     pub locks_per_client: u32,
     /// Most bytes of one name.
     pub name_bytes: u32,
-    /// Most bytes of one READDIR entry.
-    pub readdir_entry_bytes: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
     pub descriptors: u32,
 }
@@ -60,7 +58,6 @@ impl Default for Limits {
             opens_per_client: 200_000,
             locks_per_client: 200_000,
             name_bytes: 255,
-            readdir_entry_bytes: 32 << 10,
             descriptors: 0,
         }
     }

@@ -35,9 +35,12 @@ pub(super) enum Asked {
     Nothing,
 }
 
-/// Begins a reply of at most `limit` bytes of RPC message: room for the record mark, and the header of success.
-pub fn begin_reply(buf: BytesMut, xid: u32, limit: usize) -> Result<(Writer, Patch), EncodeError> {
-    let mut w = Writer::with_limit(buf, limit.saturating_add(4));
+/// Bytes of an ordinary reply, made room for at once.
+const USUAL: usize = 512;
+
+/// Begins a reply: room for the record mark, and the header of success. It has no limit yet.
+pub fn begin_reply(xid: u32) -> Result<(Writer, Patch), EncodeError> {
+    let mut w = Writer::with_limit(BytesMut::with_capacity(USUAL), usize::MAX);
     let mark = w.later_u32()?;
     put_accepted(&mut w, xid, Accepted::Success)?;
     Ok((w, mark))

@@ -4,11 +4,11 @@
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use nfs4_xdr::record::Deframer;
 use nfs4_xdr::rpc::{Call as RpcCall, MsgType, OpaqueAuth, message_type};
 use nfs4_xdr::{EncodeError, Segments, Writer};
@@ -38,11 +38,6 @@ pub trait Service: Send + Sync + 'static {
     fn closed(&self, conn: ConnId);
 }
 
-/// Most buffers kept for replies to come.
-const SPARE: usize = 16;
-/// A buffer that grew larger is let go.
-const SPARE_BYTES: usize = 64 << 10;
-
 /// A client's connection, as the service sees it.
 #[derive(Debug)]
 pub struct Conn {
@@ -51,7 +46,6 @@ pub struct Conn {
     stream: TcpStream,
     out: Out,
     pending: Pending,
-    spare: Mutex<Vec<BytesMut>>,
     inflight: AtomicUsize,
     inflight_bytes: AtomicUsize,
     /// A request ended.
@@ -68,7 +62,6 @@ impl Conn {
             stream,
             out: Out::default(),
             pending: Pending::default(),
-            spare: Mutex::default(),
             inflight: AtomicUsize::new(0),
             inflight_bytes: AtomicUsize::new(0),
             ended: Notify::new(),
@@ -98,23 +91,6 @@ impl Conn {
     /// Says whether it carries a back channel: then it is not closed for being idle.
     pub fn set_back_channel(&self, carries: bool) {
         self.back_channel.store(carries, Ordering::Relaxed);
-    }
-
-    /// A buffer for a reply.
-    #[must_use]
-    pub fn buffer(&self) -> BytesMut {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.pop().unwrap_or_else(|| BytesMut::with_capacity(1024))
-    }
-
-    /// Gives a buffer back.
-    pub fn give_back(&self, buf: BytesMut) {
-        if buf.capacity() <= SPARE_BYTES {
-            let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            if spare.len() < SPARE {
-                spare.push(buf);
-            }
-        }
     }
 
     /// Sends a call of our own; its reply's record comes through the receiver, which fails when the connection ends.

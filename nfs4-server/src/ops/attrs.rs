@@ -2,11 +2,11 @@
 
 use nfs4_deleg::server::{Effect, Intent};
 use nfs4_proto::{
-    Attr, AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError,
-    StateId, Status, VerifyArgs, attr_words,
+    AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError, StateId,
+    Status, VerifyArgs,
 };
 
-use super::collect::{collect, supported};
+use super::collect::{collect, suppattr_exclcreat, supported, to_set};
 use super::convert;
 use super::file_io::{Use, opened};
 use crate::backend::{self, SetMeta, Time};
@@ -83,7 +83,7 @@ fn common(attrs: &Attrs) -> Result<SetMeta, Status> {
 /// The initial attributes of CREATE and OPEN. `mode_umask` (RFC 8275 §5) is the mode less the umask, as there are no
 /// inherited ACLs; `mode_set_masked` is for SETATTR alone (§6.2.5).
 pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<SetMeta, Status> {
-    attrs.mask().check_set(&supported(ctx, export))?;
+    attrs.mask().check_set(&to_set(ctx, export))?;
     if attrs.mode_set_masked().is_some() {
         return Err(Status::Inval);
     }
@@ -97,20 +97,9 @@ pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<
     Ok(set)
 }
 
-/// Attributes that EXCLUSIVE4_1 may set: not those in which the verifier may be kept (§5.8.1.14).
-const EXCLUSIVE: [Attr; 6] =
-    [Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask, Attr::SuppattrExclcreat];
-
-/// `suppattr_exclcreat`.
-pub(crate) fn suppattr_exclcreat() -> AttrSet {
-    let mut set = AttrSet::from(attr_words(&EXCLUSIVE));
-    set.remove(Attr::SuppattrExclcreat);
-    set
-}
-
 /// Refuses attributes outside of `suppattr_exclcreat`: INVAL where they are known otherwise (§18.16.3).
 pub(crate) fn exclusive_set(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<(), Status> {
-    attrs.mask().check_set(&supported(ctx, export))?;
+    attrs.mask().check_set(&to_set(ctx, export))?;
     if suppattr_exclcreat().is_superset(attrs.mask()) { Ok(()) } else { Err(Status::Inval) }
 }
 
@@ -118,7 +107,7 @@ pub(crate) fn exclusive_set(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Re
 pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<AttrSet, SetattrError> {
     let place = ctx.current()?.clone();
     let attrs = &args.obj_attributes;
-    attrs.mask().check_set(&supported(ctx, &place.export))?;
+    attrs.mask().check_set(&to_set(ctx, &place.export))?;
     if attrs.mode_umask().is_some() {
         // Only what creates has a umask (RFC 8275 §5).
         return Err(Status::Inval.into());

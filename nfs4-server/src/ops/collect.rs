@@ -5,7 +5,6 @@ use nfs4_proto::{
     Status, attr_words,
 };
 
-use super::attrs::suppattr_exclcreat;
 use super::convert;
 use crate::backend::{ChangeType, Meta};
 use crate::compound::Ctx;
@@ -80,6 +79,22 @@ pub(crate) fn supported(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
         set.insert(Attr::TimeCreate);
     }
     set
+}
+
+/// What may be set: a birth time is told, and no file system lets it be changed.
+pub(crate) fn to_set(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
+    let mut set = supported(ctx, export);
+    set.remove(Attr::TimeCreate);
+    set
+}
+
+/// What EXCLUSIVE4_1 may set: not those in which the verifier may be kept (RFC 8881 §5.8.1.14).
+const EXCLUSIVE: AttrWords =
+    attr_words(&[Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
+
+/// `suppattr_exclcreat`.
+pub(crate) fn suppattr_exclcreat() -> AttrSet {
+    AttrSet::from(EXCLUSIVE)
 }
 
 fn is_meta(group: AttrGroup) -> bool {

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::holdings::Holdings;
 use super::ranges::LockSet;
-use super::stateids::{Kind, Name, Table, check_seqid};
+use super::stateids::{Kind, Name, Place, Table, check_seqid};
 use crate::backend::{Oid, OpenAccess, Opened};
 use crate::config::Limits;
 
@@ -92,9 +92,6 @@ pub(super) struct Locks {
     /// The open that they came by.
     pub(super) open: Place,
 }
-
-/// Index and generation in a shard's table.
-pub(super) type Place = (u32, u32);
 
 /// An open that is on its way: its share counts already.
 pub(super) struct Pending {

@@ -5,8 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nfs4_proto::{ClientId, Status};
 
-use super::files::Place;
-use super::stateids::Kind;
+use super::stateids::{Kind, Place};
 use crate::config::Limits;
 
 #[derive(Debug, Default)]

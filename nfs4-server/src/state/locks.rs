@@ -2,10 +2,10 @@
 
 use nfs4_proto::{ClientId, StateId, Status};
 
-use super::files::{Files, Locks, ObjectKey, Place, Shard};
+use super::files::{Files, Locks, ObjectKey, Shard};
 use super::opens::owned;
 use super::ranges::Range;
-use super::stateids::{Kind, check_seqid, next_seqid};
+use super::stateids::{Kind, Place, check_seqid, next_seqid};
 use crate::backend::OpenAccess;
 
 /// Who locks.

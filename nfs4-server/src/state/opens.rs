@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nfs4_proto::{ClientId, StateId, Status};
 use smallvec::{SmallVec, smallvec};
 
-use super::files::{Files, ObjectKey, Open, Pending, Place, Shard, Shares};
-use super::stateids::{Kind, check_seqid, next_seqid};
+use super::files::{Files, ObjectKey, Open, Pending, Shard, Shares};
+use super::stateids::{Kind, Place, check_seqid, next_seqid};
 use crate::backend::Opened;
 
 /// The answer to [`Files::reserve`].

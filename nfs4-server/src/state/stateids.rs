@@ -89,14 +89,17 @@ pub(crate) fn next_seqid(seqid: u32) -> u32 {
     seqid.wrapping_add(1).max(1)
 }
 
-struct Place<T> {
+/// Index and generation in a table.
+pub(crate) type Place = (u32, u32);
+
+struct Cell<T> {
     generation: u32,
     value: Option<T>,
 }
 
 /// A table of states by index and generation.
 pub(crate) struct Table<T> {
-    places: Vec<Place<T>>,
+    places: Vec<Cell<T>>,
     free: VecDeque<u32>,
     used: usize,
 }
@@ -112,7 +115,7 @@ const REST: usize = 1024;
 
 impl<T> Table<T> {
     /// Keeps a value; `None` where all 2²⁸ indices are in use.
-    pub(crate) fn insert(&mut self, value: T) -> Option<(u32, u32)> {
+    pub(crate) fn insert(&mut self, value: T) -> Option<Place> {
         if self.free.len() >= REST || self.places.len() >= 1 << INDEX_BITS {
             let index = self.free.pop_front()?;
             let place = self.places.get_mut(usize::try_from(index).ok()?)?;
@@ -122,12 +125,12 @@ impl<T> Table<T> {
             return Some((index, place.generation));
         }
         let index = u32::try_from(self.places.len()).ok()?;
-        self.places.push(Place { generation: 0, value: Some(value) });
+        self.places.push(Cell { generation: 0, value: Some(value) });
         self.used += 1;
         Some((index, 0))
     }
 
-    fn place(&self, index: u32, generation: u32) -> Option<&Place<T>> {
+    fn place(&self, index: u32, generation: u32) -> Option<&Cell<T>> {
         self.places.get(usize::try_from(index).ok()?).filter(|place| place.generation == generation)
     }
 
