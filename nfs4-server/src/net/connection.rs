@@ -147,6 +147,8 @@ impl Conn {
 
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        // Now, and not when the last one who knows the connection lets it go. One that is gone already is what was wanted.
+        let _ = rustix::net::shutdown(&self.stream, rustix::net::Shutdown::Both);
         self.pending.close();
         self.ended.notify_waiters();
         self.out.full.notify_one();
@@ -211,14 +213,24 @@ async fn flush(conn: Arc<Conn>) {
     }
 }
 
+/// After so many reads without a wait, the other tasks of this thread have their turn: a client that always has more to
+/// say must not keep them out.
+const STREAK: u32 = 16;
+
 async fn read<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, limits: &NetLimits) -> End {
     let mut deframer = Deframer::new(limits.record);
     let mut patience = limits.first_request;
+    // Reads that found something without waiting, in a row.
+    let mut streak = 0;
     loop {
+        if streak == STREAK {
+            streak = 0;
+            tokio::task::yield_now().await;
+        }
         deframer.reserve();
         let got = loop {
             match conn.stream.try_read_buf(deframer.buffer()) {
-                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => streak = 0,
                 other => break other,
             }
             match tokio::time::timeout(patience, conn.stream.readable()).await {
@@ -231,7 +243,7 @@ async fn read<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, limits: &NetLimits
         };
         match got {
             Ok(0) | Err(_) => return End::Closed,
-            Ok(_) => {}
+            Ok(_) => streak += 1,
         }
         loop {
             let record = match deframer.next() {

@@ -7,6 +7,9 @@ mod listener;
 mod out;
 mod pending;
 
+#[cfg(test)]
+mod tests;
+
 pub use call::{Call, begin_reply, end_reply};
 pub use connection::{Conn, Service};
 pub use limits::NetLimits;
