@@ -3,3 +3,4 @@
 
 pub mod fuzzing;
 pub mod golden;
+pub mod wire;

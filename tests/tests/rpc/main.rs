@@ -1,0 +1,8 @@
+//! What comes before and around a COMPOUND: RPC, record marking, connections, and everything that is malformed.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+mod calls;
+mod compounds;
+mod hostile;
+mod net;
