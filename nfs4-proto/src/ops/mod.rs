@@ -243,7 +243,13 @@ impl OpNum {
             // RFC 7862 §11.2 forgets it for OFFLOAD_CANCEL and OFFLOAD_STATUS, which need a current filehandle.
             || status == S::NoFileHandle && self.flags().intersects(OpFlags::CFH.union(OpFlags::SFH))
             // §18.16.4: a server without the _PREV claims. RFC 8276 §8.4 names it for two of its four operations.
-            || status == S::NotSupp && matches!(self, Self::Open | Self::Setxattr | Self::Removexattr)
+            // Copies between servers are optional (RFC 7862 §13), which its table of errors forgets.
+            || status == S::NotSupp
+                && matches!(self, Self::Open | Self::Setxattr | Self::Removexattr | Self::Copy | Self::CopyNotify)
+            // §18.35.4, case 8: an update by another principal.
+            || status == S::Perm && self == Self::ExchangeId
+            // RFC 8276 §8.4.3.2: cookies and sizes are handled as in READDIR.
+            || matches!(status, S::BadCookie | S::TooSmall) && self == Self::Listxattrs
             // RFC 7862 §15.11.3: nothing to be found behind the offset.
             || status == S::NxIo && self == Self::Seek
             // §15.2.3 there: what a copy demands cannot be had.

@@ -70,6 +70,7 @@ impl OpNum {
             Self::GetDirDelegation => Yes("answers GDD4_UNAVAIL: none is given yet"),
             Self::Copy => Yes("synchronous, within one export; a short count is possible"),
             Self::Clone => Yes("where the file system below shares blocks; else NOTSUPP"),
+            Self::SetSsv => Yes("always NFS4ERR_INVAL: SP4_SSV is not granted"),
             Self::Seek => Yes("data and holes"),
             Self::Illegal => Yes("answers OP_ILLEGAL"),
             Self::Delegpurge => No("delegations are not kept over a restart of the client"),
@@ -81,7 +82,6 @@ impl OpNum {
             | Self::Layoutreturn
             | Self::Layouterror
             | Self::Layoutstats => No("pNFS"),
-            Self::SetSsv => No("SP4_SSV is not granted"),
             Self::WantDelegation => No("no delegation is given yet"),
             Self::CopyNotify => No("copies between servers"),
             Self::IoAdvise => No("not yet"),

@@ -21,6 +21,10 @@ pub(super) fn opening(ops: &[ArgOp], count: u32) -> Opening {
     if num == OpNum::Sequence {
         return Opening::Sequence;
     }
+    if num.flags().contains(OpFlags::REMOVED) {
+        // NOTSUPP is all that these may answer (§15.2).
+        return Opening::Wrong(num, Status::NotSupp);
+    }
     if !num.flags().contains(OpFlags::SESSIONLESS) {
         return Opening::Wrong(num, Status::OpNotInSession);
     }

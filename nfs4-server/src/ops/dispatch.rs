@@ -69,6 +69,8 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
         ArgOp::Removexattr(args) => ResOp::Removexattr(xattr::removexattr(ctx, args).await),
         // It is first in its compound, and the executor's.
         ArgOp::Sequence(_) => ResOp::error(OpNum::Sequence, Status::SequencePos),
+        // No client ID was made with SP4_SSV (RFC 8881 §18.47.3).
+        ArgOp::SetSsv(_) => ResOp::error(OpNum::SetSsv, Status::Inval),
         ArgOp::Illegal => ResOp::error(OpNum::Illegal, Status::OpIllegal),
         // Known, and not served: nfs4_proto::OpNum::served says so too, and docs/protocol-coverage.md with it.
         ArgOp::Delegpurge(_)
@@ -78,7 +80,6 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
         | ArgOp::Layoutcommit(_)
         | ArgOp::Layoutget(_)
         | ArgOp::Layoutreturn(_)
-        | ArgOp::SetSsv(_)
         | ArgOp::WantDelegation(_)
         | ArgOp::CopyNotify(_)
         | ArgOp::IoAdvise(_)

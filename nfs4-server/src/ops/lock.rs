@@ -85,7 +85,8 @@ pub(crate) async fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), Lock
 
 /// RFC 8881 §18.12.
 pub(crate) fn locku(ctx: &mut Ctx<'_>, args: LockuArgs) -> Result<StateId, Status> {
-    let place = ctx.file()?.clone();
+    // What is no file has no lock, so it is the stateid that is wrong: LOCKU knows no ISDIR (§15.2).
+    let place = ctx.current()?.clone();
     let client = ctx.client()?;
     let range = Range::new(args.offset, args.length)?;
     let stateid = ctx.stateid(args.lock_stateid, false)?;

@@ -10,15 +10,15 @@ pub struct Range {
 }
 
 impl Range {
-    /// From offset and length: 0 is INVAL, all ones reaches to the end, beyond the end of 64 bits is INVAL
-    /// (RFC 8881 §18.10.3).
+    /// From offset and length: 0 is INVAL, all ones reaches to the end, a sum above the largest number of 64 bits is
+    /// INVAL (RFC 8881 §18.10.3).
     pub fn new(offset: u64, length: u64) -> Result<Self, Status> {
         match length {
             0 => Err(Status::Inval),
             u64::MAX => Ok(Self { first: offset, last: u64::MAX }),
             _ => {
-                let last = offset.checked_add(length - 1).ok_or(Status::Inval)?;
-                Ok(Self { first: offset, last })
+                let end = offset.checked_add(length).ok_or(Status::Inval)?;
+                Ok(Self { first: offset, last: end - 1 })
             }
         }
     }
@@ -136,11 +136,9 @@ mod tests {
     fn a_range_is_not_empty_and_does_not_overflow() {
         assert_eq!(Range::new(5, 0), Err(Status::Inval));
         assert_eq!(Range::new(u64::MAX, 2), Err(Status::Inval));
-        assert_eq!(
-            Range::new(u64::MAX, 1).map(Range::length),
-            Ok(u64::MAX),
-            "its last byte is the last of all"
-        );
+        assert_eq!(Range::new(u64::MAX, 1), Err(Status::Inval));
+        assert_eq!(Range::new(2, u64::MAX - 1), Err(Status::Inval));
+        assert!(Range::new(1, u64::MAX - 1).is_ok());
         assert_eq!(Range::new(7, u64::MAX).map(|r| (r.offset(), r.length())), Ok((7, u64::MAX)));
         assert_eq!(Range::new(7, 3).map(|r| (r.offset(), r.length())), Ok((7, 3)));
     }

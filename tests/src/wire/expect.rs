@@ -2,7 +2,7 @@
 
 use nfs4_proto::{
     AccessOk, ArgOp, AttrSet, Attrs, CompoundRes, CopyOk, Fh, GetfhOk, GetxattrOk, ListxattrsOk, LockDenied,
-    LockError, OpNum, OpenOk, ReaddirOk, ReadOk, ResOp, SeekOk, SequenceOk, SetattrError, StateId, Status,
+    LockError, OpNum, OpenOk, ReadOk, ReaddirOk, ResOp, SeekOk, SequenceOk, SetattrError, StateId, Status,
     TestStateidOk, WriteOk,
 };
 

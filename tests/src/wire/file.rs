@@ -17,8 +17,7 @@ impl Peer {
     /// Creates a file (or opens the one that is there) for reading and writing, by owner "o".
     pub async fn create(&mut self, dir: &Fh, name: impl AsRef<[u8]>) -> Opened {
         let how = ops::unchecked(ops::mode(0o644));
-        let done =
-            self.run(vec![ops::putfh(dir), ops::open_create("o", name, how), ArgOp::Getfh]).await.ok();
+        let done = self.run(vec![ops::putfh(dir), ops::open_create("o", name, how), ArgOp::Getfh]).await.ok();
         Opened { fh: done.fh(), stateid: done.open().stateid }
     }
 

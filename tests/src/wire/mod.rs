@@ -2,7 +2,13 @@
 //! server over loopback. Whatever the server answers is checked on the way: the statuses against the RFCs' tables, the
 //! shape of the reply against the request. A failed expectation panics and prints request and reply.
 
-#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "tests fail by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests fail by panicking"
+)]
 
 mod expect;
 mod file;

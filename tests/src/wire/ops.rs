@@ -233,8 +233,7 @@ pub fn commit(offset: u64, count: u32) -> ArgOp {
 /// LOCK by an owner without a lock stateid of this file.
 #[must_use]
 pub fn lock(open: StateId, word: &str, locktype: LockType, offset: u64, length: u64) -> ArgOp {
-    let locker =
-        Locker::New { open_seqid: 0, open_stateid: open, lock_seqid: 0, lock_owner: owner(word) };
+    let locker = Locker::New { open_seqid: 0, open_stateid: open, lock_seqid: 0, lock_owner: owner(word) };
     ArgOp::Lock(LockArgs { locktype, reclaim: false, offset, length, locker })
 }
 

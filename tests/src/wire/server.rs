@@ -45,7 +45,8 @@ impl TestServer {
             // A test is no place to wait for a disk.
             file.sync_metadata = Some(false);
             file.state = Some(state);
-            file.export = vec![ExportFile { path: "/".to_owned(), dir: Some(export), ..ExportFile::default() }];
+            file.export =
+                vec![ExportFile { path: "/".to_owned(), dir: Some(export), ..ExportFile::default() }];
             fill(file);
         })
         .await

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use arbitrary::{Arbitrary, Unstructured};
-use nfs4_proto::{
-    ArgOp, Attr, Compound, CompoundRes, OpFlags, OpNum, Served, Status, Utf8Str,
-};
+use nfs4_proto::{ArgOp, Attr, Compound, CompoundRes, OpFlags, OpNum, Served, Status, Utf8Str};
 use nfs4_tests::wire::ops::{getattr, lookup, mkdir, putfh};
 use nfs4_tests::wire::{Done, TestServer, bytes_of, cred};
 
@@ -70,6 +68,11 @@ async fn what_needs_a_session_is_refused_without_a_sequence_in_front() {
         let op = ops[0].clone();
         let num = op.num();
         if num.flags().intersects(OpFlags::SESSIONLESS | OpFlags::FIRST) || num == OpNum::Illegal {
+            continue;
+        }
+        if num.flags().contains(OpFlags::REMOVED) {
+            // Whatever is around them, NOTSUPP is all that they may answer (§15.2).
+            let _ = peer.compound(vec![op]).await.fails_at(num, Status::NotSupp);
             continue;
         }
         let _ = peer.compound(vec![op]).await.fails_at(num, Status::OpNotInSession);
@@ -152,7 +155,9 @@ async fn every_operation_on_a_filehandle_misses_it() {
             )
         };
         assert!(statuses.iter().all(fine), "{}: {statuses:?}", num.name());
-        assert!(statuses.contains(&Status::NoFileHandle), "{}: {statuses:?}", num.name());
+        // Share access and deny have few values that are right.
+        let hard = num == OpNum::Open;
+        assert!(hard || statuses.contains(&Status::NoFileHandle), "{}: {statuses:?}", num.name());
     }
 }
 

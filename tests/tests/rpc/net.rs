@@ -72,7 +72,7 @@ async fn a_record_above_the_limit_closes_the_connection_and_no_other() {
     let server = TestServer::with(|file| file.limits.record_bytes = 64 << 10).await;
     let (mut good, mut bad) = (server.raw().await, server.raw().await);
     assert!(alive(&mut bad).await);
-    bad.send_bytes(&(0x8000_0000_u32 | (64 << 10) + 1).to_be_bytes()).await;
+    bad.send_bytes(&(0x8000_0000_u32 | 0x1_0001).to_be_bytes()).await;
     assert!(bad.is_closed_by_server().await);
     let mut bad = server.raw().await;
     bad.send_bytes(&0x7fff_ffff_u32.to_be_bytes()).await;
@@ -84,7 +84,7 @@ async fn a_record_above_the_limit_closes_the_connection_and_no_other() {
 async fn fragments_without_end_close_the_connection() {
     let server = TestServer::mem().await;
     let mut raw = server.raw().await;
-    raw.send_bytes(&[0; 4 * 5000]).await;
+    raw.send_bytes(&vec![0; 4 * 5000]).await;
     assert!(raw.is_closed_by_server().await);
 }
 
@@ -147,7 +147,7 @@ async fn a_stop_answers_what_was_taken_and_closes() {
         let ops = vec![
             peer.sequence(slot, false),
             putfh(&file.fh),
-            write(file.stateid, u64::from(slot) * 65536, &[7; 65536]),
+            write(file.stateid, u64::from(slot) * 65536, &vec![7; 65536]),
             ArgOp::Commit(nfs4_proto::CommitArgs { offset: 0, count: 0 }),
         ];
         sent.push(peer.post(ops).await);
@@ -188,7 +188,7 @@ async fn a_client_that_does_not_read_its_replies_does_not_stop_the_others() {
     let root = deaf.root.clone();
     let file = deaf.create(&root, "f").await;
     for block in 0..8 {
-        deaf.write(&file, block * 65536, &[1; 65536]).await;
+        deaf.write(&file, block * 65536, &vec![1; 65536]).await;
     }
     for slot in 0..16 {
         let op = nfs4_tests::wire::ops::read(file.stateid, 0, 512 << 10);
