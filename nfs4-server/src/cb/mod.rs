@@ -107,7 +107,7 @@ pub(crate) fn probe(core: &Arc<Core>, session: &SessionId, conn: &Arc<Conn>) {
         tokio::time::sleep(Duration::from_millis(50)).await;
         let answer = call(&core, &session, Vec::new()).await;
         if let Err(error) = &answer {
-            tracing::info!(client = session.client().id().0, %error, "back channel probe failed");
+            tracing::debug!(client = session.client().id().0, %error, "back channel probe failed");
         }
         session.probed(answer.is_ok());
     });

@@ -143,8 +143,9 @@ pub(crate) async fn collect(
 
 /// At the root of an export that is mounted somewhere: the directory it is mounted on.
 async fn mounted_on_fileid(ctx: &Ctx<'_>, place: &Place, meta: &Meta) -> u64 {
-    if place.node.oid == place.export.backend.root().oid
-        && let Some(below) = ctx.core.exports.below(&place.export)
+    // Where one export is the root of all there is nothing below, and nothing to compare.
+    if let Some(below) = ctx.core.exports.below(&place.export)
+        && place.node.oid == place.export.backend.root().oid
         && let Ok(meta) = below.export.backend.getattr(&below.node).await
     {
         return meta.fileid;
