@@ -254,6 +254,8 @@ impl OpNum {
             || status == S::NxIo && self == Self::Seek
             // §15.2.3 there: what a copy demands cannot be had.
             || status == S::OffloadNoReqs && self == Self::Copy
+            // Nor, as CLONE, between file systems (§15.13.3 there).
+            || status == S::XDev && self == Self::Copy
             // §11.1.1.1 there: a union whose arm came with a later extension.
             || status == S::UnionNotSupp && matches!(self, Self::Copy | Self::CopyNotify)
     }

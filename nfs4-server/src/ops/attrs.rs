@@ -103,6 +103,11 @@ pub(crate) fn exclusive_set(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Re
     if suppattr_exclcreat().is_superset(attrs.mask()) { Ok(()) } else { Err(Status::Inval) }
 }
 
+/// What is no file has no size to set: SETATTR knows neither ISDIR nor SYMLINK (RFC 8881 §15.2).
+fn not_sizable(status: Status) -> Status {
+    if matches!(status, Status::IsDir | Status::Symlink) { Status::Inval } else { status }
+}
+
 /// RFC 8881 §18.30. `attrsset` is true also where it fails.
 pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<AttrSet, SetattrError> {
     let place = ctx.current()?.clone();
@@ -123,7 +128,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
     let stateid = ctx.stateid(args.stateid, false)?;
     let mut file = None;
     if set.size.is_some() {
-        ctx.file().map_err(|status| if status == Status::Symlink { Status::Inval } else { status })?;
+        ctx.file().map_err(not_sizable)?;
         if set.size > Some(place.export.backend.facts().max_file_size) {
             return Err(Status::FBig.into());
         }

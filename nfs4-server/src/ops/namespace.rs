@@ -9,7 +9,7 @@ use nfs4_proto::{
 
 use super::attrs::settable;
 use super::{convert, names};
-use crate::backend::{ChangeInfo, Create, FileKind, Oid};
+use crate::backend::{ChangeInfo, Create, Fault, FileKind, Oid};
 use crate::compound::{Ctx, must_be_dir};
 use crate::export::Place;
 
@@ -69,7 +69,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
     }
     dir.export.writable()?;
     let permit = ctx.admit(&dir.export, &Intent::Link { dir: dir.node.oid, target: source.node.oid })?;
-    let linked = backend.link(&ctx.who(&dir.export), &source.node, &dir.node, name).await?;
+    let linked = backend.link(&ctx.who(&dir.export), &source.node, &dir.node, name).await.map_err(refused)?;
     permit.commit(&[entry(dir.node.oid, linked.dir), Effect::Changed { oid: source.node.oid }]);
     Ok(LinkOk { cinfo: convert::change_info(linked.dir) })
 }
@@ -83,7 +83,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     dir.export.writable()?;
     in_grace(ctx)?;
     let permit = ctx.admit(&dir.export, &Intent::Remove { dir: dir.node.oid, target: None })?;
-    let removed = backend.remove(&ctx.who(&dir.export), &dir.node, name).await?;
+    let removed = backend.remove(&ctx.who(&dir.export), &dir.node, name).await.map_err(refused)?;
     permit.commit(&[entry(dir.node.oid, removed.dir), Effect::Changed { oid: removed.node.oid }]);
     Ok(RemoveOk { cinfo: convert::change_info(removed.dir) })
 }
@@ -105,7 +105,8 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
     let intent = Intent::Rename { from: from.node.oid, to: to.node.oid, source: None, victim: None };
     let permit = ctx.admit(&to.export, &intent)?;
     let who = ctx.who(&to.export);
-    let done = to.export.backend.rename(&who, (&from.node, oldname), (&to.node, newname)).await?;
+    let done =
+        to.export.backend.rename(&who, (&from.node, oldname), (&to.node, newname)).await.map_err(refused)?;
     if done.same {
         permit.commit(&[]);
     } else {
@@ -119,6 +120,12 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
         source_cinfo: convert::change_info(done.from),
         target_cinfo: convert::change_info(done.to),
     })
+}
+
+/// LINK, REMOVE, and RENAME know ACCESS and not PERM (RFC 8881 §15.2), whatever the system below says of a sticky
+/// directory or an immutable file.
+fn refused(fault: Fault) -> Status {
+    if fault == Fault::Perm { Status::Access } else { fault.into() }
 }
 
 /// In grace a name may be that of a file whose opens are about to be reclaimed (case of §8.4.2.1).

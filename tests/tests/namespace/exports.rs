@@ -1,0 +1,212 @@
+//! Several exports under one root, squashing, read-only. RFC 8881 §7.
+
+use nfs4_proto::{AccessFlags as A, ArgOp, Attr, Fh, OpNum, ShareAccess, ShareDeny, StateId, Status};
+use nfs4_server::config::{ExportFile, Squash};
+use nfs4_tests::wire::ops::{
+    access, copy, getattr, link, lookup, mkdir, mode, open_create, open_name, putfh, readdir, remove, rename,
+    setattr, setxattr, unchecked, write,
+};
+use nfs4_tests::wire::{Peer, TestServer, cred};
+
+fn memory(path: &str) -> ExportFile {
+    ExportFile { path: path.to_owned(), ..ExportFile::default() }
+}
+
+async fn three() -> TestServer {
+    TestServer::with(|file| {
+        let archive = ExportFile { read_only: Some(true), ..memory("/archive") };
+        file.export = vec![memory("/srv/one"), memory("/srv/two"), archive];
+    })
+    .await
+}
+
+async fn walk(peer: &mut Peer, path: &[&str]) -> Fh {
+    let mut ops = vec![ArgOp::Putrootfh];
+    ops.extend(path.iter().map(lookup));
+    ops.push(ArgOp::Getfh);
+    peer.run(ops).await.ok().fh()
+}
+
+#[tokio::test]
+async fn the_pseudo_root_leads_to_the_exports_and_back() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    assert_eq!(peer.names(&root).await, ["archive", "srv"]);
+    let srv = walk(&mut peer, &["srv"]).await;
+    assert_eq!(peer.names(&srv).await, ["one", "two"]);
+    let one = walk(&mut peer, &["srv", "one"]).await;
+    let up = peer.run(vec![putfh(&one), ArgOp::Lookupp, ArgOp::Getfh]).await.ok().fh();
+    assert_eq!(up, srv);
+    let up = peer.run(vec![putfh(&srv), ArgOp::Lookupp, ArgOp::Getfh]).await.ok().fh();
+    assert_eq!(up, root);
+    let _ = peer.run(vec![putfh(&root), ArgOp::Lookupp]).await.fails(Status::NoEnt);
+    let _ = peer.run(vec![putfh(&srv), lookup("three")]).await.fails(Status::NoEnt);
+    let public = peer.run(vec![ArgOp::Putpubfh, ArgOp::Getfh]).await.ok().fh();
+    assert_eq!(public, root);
+}
+
+#[tokio::test]
+async fn each_export_is_a_file_system_of_its_own() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let want = [Attr::Fsid, Attr::Fileid, Attr::MountedOnFileid];
+    let mut fsids = Vec::new();
+    for path in [&[][..], &["srv"], &["srv", "one"], &["srv", "two"], &["archive"]] {
+        let fh = walk(&mut peer, path).await;
+        let got = peer.attrs(&fh, &want).await;
+        fsids.push(got.fsid().unwrap());
+    }
+    assert_eq!(fsids[0], fsids[1], "the pseudo file system is one");
+    let distinct: std::collections::HashSet<_> = fsids.iter().collect();
+    assert_eq!(distinct.len(), 4);
+}
+
+#[tokio::test]
+async fn the_root_of_an_export_tells_the_fileid_that_it_lies_on() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let srv = walk(&mut peer, &["srv"]).await;
+    let one = walk(&mut peer, &["srv", "one"]).await;
+    let two = walk(&mut peer, &["srv", "two"]).await;
+    let want = [Attr::Fsid, Attr::Fileid, Attr::MountedOnFileid, Attr::Filehandle];
+    let page = peer.run(vec![putfh(&srv), readdir(0, [0; 8], 8192, &want)]).await.ok().readdir();
+    let mut covered = Vec::new();
+    for entry in &page.reply.entries.0 {
+        let fh = if &entry.name[..] == b"one" { &one } else { &two };
+        assert_eq!(entry.attrs, peer.attrs(fh, &want).await, "READDIR crosses as LOOKUP does");
+        covered.push(entry.attrs.mounted_on_fileid().unwrap());
+    }
+    assert_eq!(covered.len(), 2);
+    assert_ne!(covered[0], covered[1], "they lie on two directories");
+    // Below the root of an export the two are equal.
+    let dir = peer.mkdir(&one, "d").await;
+    let got = peer.attrs(&dir, &want).await;
+    assert_eq!(got.fileid(), got.mounted_on_fileid());
+}
+
+#[tokio::test]
+async fn nothing_goes_from_one_export_to_another() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let one = walk(&mut peer, &["srv", "one"]).await;
+    let two = walk(&mut peer, &["srv", "two"]).await;
+    let file = peer.create(&one, "f").await;
+    let other = peer.create(&two, "g").await;
+    let ops = vec![putfh(&file.fh), ArgOp::Savefh, putfh(&two), link("f")];
+    let _ = peer.run(ops).await.fails_at(OpNum::Link, Status::XDev);
+    let ops = vec![putfh(&one), ArgOp::Savefh, putfh(&two), rename("f", "f")];
+    let _ = peer.run(ops).await.fails_at(OpNum::Rename, Status::XDev);
+    let op = copy(file.stateid, other.stateid, 0, 0, 0);
+    let ops = vec![putfh(&file.fh), ArgOp::Savefh, putfh(&other.fh), op];
+    let _ = peer.run(ops).await.fails_at(OpNum::Copy, Status::XDev);
+    let op = nfs4_tests::wire::ops::clone(file.stateid, other.stateid, 0, 0, 0);
+    let ops = vec![putfh(&file.fh), ArgOp::Savefh, putfh(&other.fh), op];
+    let _ = peer.run(ops).await.fails_at(OpNum::Clone, Status::XDev);
+}
+
+#[tokio::test]
+async fn a_stateid_of_one_export_is_none_of_another() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let one = walk(&mut peer, &["srv", "one"]).await;
+    let two = walk(&mut peer, &["srv", "two"]).await;
+    // The first file of each: whatever numbers the backends give are the same.
+    let (f, g) = (peer.create(&one, "f").await, peer.create(&two, "f").await);
+    let _ = peer.run(vec![putfh(&g.fh), write(f.stateid, 0, b"x")]).await.fails(Status::BadStateId);
+    peer.write(&f, 0, b"one").await;
+    assert_eq!(peer.read(&g, 0, 9).await.0, b"");
+}
+
+#[tokio::test]
+async fn the_pseudo_root_and_a_read_only_export_refuse_every_change() {
+    let server = three().await;
+    let mut peer = server.peer("a").await;
+    let archive = walk(&mut peer, &["archive"]).await;
+    let root = peer.root.clone();
+    for fh in [&archive, &root] {
+        for op in [
+            mkdir("d"),
+            remove("srv"),
+            setattr(StateId::ANONYMOUS, mode(0o700)),
+            open_create("o", "f", unchecked(mode(0o600))),
+            rename("srv", "x"),
+        ] {
+            let num = op.num();
+            let done = peer.run(vec![putfh(fh), ArgOp::Savefh, op]).await;
+            let _ = done.fails_at(num, Status::RoFs);
+        }
+    }
+    let op = setxattr(nfs4_proto::SetxattrOption::Either, "a", b"x");
+    let _ = peer.run(vec![putfh(&archive), op]).await.fails_at(OpNum::Setxattr, Status::RoFs);
+    let told = peer.run(vec![putfh(&archive), access(A::all())]).await.ok().access();
+    assert!(!told.access.intersects(A::MODIFY | A::EXTEND | A::DELETE | A::XAWRITE), "{:?}", told.access);
+    assert!(told.access.contains(A::READ | A::LOOKUP));
+}
+
+#[tokio::test]
+async fn a_file_of_a_read_only_export_is_opened_for_reading_alone() {
+    let server = TestServer::local_with(|file| file.read_only = Some(true)).await;
+    std::fs::write(server.directory().join("f"), b"content").unwrap();
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    let op = open_name("o", "f", ShareAccess::BOTH, ShareDeny::NONE);
+    let _ = peer.run(vec![putfh(&root), op]).await.fails_at(OpNum::Open, Status::RoFs);
+    let file = peer.open(&root, "f", "o", ShareAccess::READ, ShareDeny::NONE).await.unwrap();
+    assert_eq!(peer.read(&file, 0, 10).await, (b"content".to_vec(), true));
+    let _ = peer.run(vec![putfh(&file.fh), write(StateId::ANONYMOUS, 0, b"x")]).await.fails(Status::RoFs);
+    assert_eq!(std::fs::read(server.directory().join("f")).unwrap(), b"content");
+}
+
+#[tokio::test]
+async fn root_is_squashed_where_that_is_configured() {
+    for (squash, uid, told) in
+        [(Squash::Root, 0, 65_534), (Squash::Root, 5, 5), (Squash::None, 0, 0), (Squash::All, 5, 65_534)]
+    {
+        let server = TestServer::with(|file| file.squash = Some(squash)).await;
+        let mut peer = Peer::connect(server.address, server.spec("a").user(uid, uid, &[])).await;
+        let root = peer.root.clone();
+        let ops = vec![putfh(&root), mkdir("d"), getattr(&[Attr::Owner, Attr::OwnerGroup])];
+        let got = peer.run(ops).await.ok().attrs();
+        assert_eq!(got.owner().unwrap().as_number(), Some(told), "{squash:?} {uid}");
+        assert_eq!(got.owner_group().unwrap().as_number(), Some(told), "{squash:?} {uid}");
+    }
+}
+
+#[tokio::test]
+async fn without_credentials_one_is_nobody() {
+    let server = TestServer::mem().await;
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    let nobody = nfs4_xdr::rpc::OpaqueAuth::none();
+    let ops = vec![putfh(&root), mkdir("d"), getattr(&[Attr::Owner])];
+    let got = peer.run_as(&nobody, ops).await.ok().attrs();
+    assert_eq!(got.owner().unwrap().as_number(), Some(65_534));
+}
+
+#[tokio::test]
+async fn supplementary_groups_count() {
+    let server = TestServer::mem().await;
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    let ops = vec![
+        putfh(&root),
+        nfs4_tests::wire::ops::create(nfs4_proto::CreateType::Dir, "team", mode(0o770)),
+        ArgOp::Getfh,
+    ];
+    let dir = peer.run(ops).await.ok().fh();
+    let group = nfs4_tests::wire::ops::attrs(|a| {
+        a.set_owner_group(nfs4_proto::Owner::number(77));
+    });
+    let superuser = cred(0, 0, &[]);
+    let _ = peer.run_as(&superuser, vec![putfh(&dir), setattr(StateId::ANONYMOUS, group)]).await.ok();
+    for (groups, allowed) in
+        [(vec![77], true), ((100..115).chain([77]).collect(), true), (vec![78], false), (vec![], false)]
+    {
+        let done = peer.run_as(&cred(2000, 2000, &groups), vec![putfh(&dir), mkdir("x")]).await;
+        assert_eq!(done.status() == Status::Ok, allowed, "{groups:?}: {done}");
+        if allowed {
+            peer.remove(&dir, "x").await;
+        }
+    }
+}
