@@ -633,7 +633,7 @@ async fn a_client_whose_back_channel_went_is_told_by_level_until_it_has_one_agai
 async fn callback_credentials_are_those_of_the_session() {
     let server = TestServer::mem().await;
     let mut spec = with_back_channel(server.spec("a"));
-    spec.callbacks = vec![nfs4_proto::CallbackSecParms::Sys(nfs4_proto::AuthSysParms {
+    spec.callbacks = vec![nfs4_proto::CallbackSecParms::Sys(nfs4_xdr::rpc::AuthSys {
         stamp: 99,
         machinename: nfs4_xdr::Text::new(&b"me"[..]).unwrap(),
         uid: 31,

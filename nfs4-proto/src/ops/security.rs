@@ -1,6 +1,7 @@
 //! Security: SECINFO, SECINFO_NO_NAME, SET_SSV, and what a client says about the backchannel's credentials.
 
-use nfs4_xdr::{List, Opaque, Text, xdr_enum, xdr_struct, xdr_union};
+use nfs4_xdr::rpc::AuthSys;
+use nfs4_xdr::{List, Opaque, xdr_enum, xdr_struct, xdr_union};
 
 use crate::Component;
 
@@ -70,20 +71,6 @@ xdr_struct! {
         pub handle_from_client: GssHandle,
     }
 
-    /// AUTH_SYS. RFC 5531, appendix A.
-    pub struct authsys_parms as AuthSysParms {
-        /// Arbitrary.
-        pub stamp: u32,
-        /// The name of the caller's machine.
-        pub machinename: Text<255>,
-        /// User.
-        pub uid: u32,
-        /// Group.
-        pub gid: u32,
-        /// Supplementary groups.
-        pub gids: List<u32, 16>,
-    }
-
     /// RFC 8881 §18.47.1.
     pub struct SET_SSV4args as SetSsvArgs {
         /// Mixed into the secret.
@@ -123,7 +110,7 @@ xdr_union! {
         /// None.
         None => None,
         /// User and groups, to be sent exactly so.
-        Sys => Sys(AuthSysParms),
+        Sys => Sys(AuthSys),
         /// RPCSEC_GSS.
         Gss => Gss(GssCbHandles),
     }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 pub use nfs4_deleg::Oid;
+pub use nfs4_proto::{ChangeInfo, NfsTime as Time};
 
 /// A handle's part that the backend makes; at most 100 bytes, so that the whole fits NFS4_FHSIZE (128).
 pub type RawHandle = SmallVec<[u8; 40]>;
@@ -129,15 +130,6 @@ impl Who {
     }
 }
 
-/// Seconds and nanoseconds since 1970, `nfstime4` (RFC 8881 §3.3.1). `nseconds` < 10⁹; seconds may be negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Time {
-    /// Seconds.
-    pub seconds: i64,
-    /// Nanoseconds.
-    pub nseconds: u32,
-}
-
 /// The attributes that a file system keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
@@ -222,17 +214,6 @@ pub struct SetDone {
     pub applied: Applied,
     /// Why the rest was not.
     pub fault: Option<Fault>,
-}
-
-/// `change_info4` (RFC 8881 §3.3.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChangeInfo {
-    /// Nobody can have come between.
-    pub atomic: bool,
-    /// Change number before.
-    pub before: u64,
-    /// Change number after.
-    pub after: u64,
 }
 
 /// How a regular file is made (`createhow4`, §18.16.1).

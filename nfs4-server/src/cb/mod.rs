@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nfs4_proto::{CbArgOp, CbCompound, CbCompoundRes, CbResOp, CbSequenceArgs, SessionId, Status};
-use nfs4_xdr::rpc::{Accepted, AuthSys, OpaqueAuth, Reply};
-use nfs4_xdr::{Decode, Input, List, Text};
+use nfs4_xdr::rpc::{Accepted, OpaqueAuth, Reply};
+use nfs4_xdr::{Decode, Input, List};
 
 use crate::core::Core;
 use crate::net::Conn;
@@ -36,13 +36,7 @@ pub enum CbError {
 
 fn credential(cred: &CallbackCred) -> OpaqueAuth {
     match cred {
-        CallbackCred::Sys(sys) => OpaqueAuth::sys(&AuthSys {
-            stamp: sys.stamp,
-            machinename: Text::new(sys.machinename.clone()).unwrap_or_default(),
-            uid: sys.uid,
-            gid: sys.gid,
-            gids: List::new(sys.gids.clone()).unwrap_or_default(),
-        }),
+        CallbackCred::Sys(sys) => OpaqueAuth::sys(sys),
         CallbackCred::None | CallbackCred::Gss => OpaqueAuth::none(),
     }
 }

@@ -170,11 +170,11 @@ fn put_meta(attrs: &mut Attrs, want: &AttrSet, meta: &Meta) {
                 attrs.set_rawdev(SpecData { specdata1, specdata2 })
             }
             Attr::SpaceUsed => attrs.set_space_used(meta.space_used),
-            Attr::TimeAccess => attrs.set_time_access(convert::time(meta.atime)),
-            Attr::TimeMetadata => attrs.set_time_metadata(convert::time(meta.ctime)),
-            Attr::TimeModify => attrs.set_time_modify(convert::time(meta.mtime)),
+            Attr::TimeAccess => attrs.set_time_access(meta.atime),
+            Attr::TimeMetadata => attrs.set_time_metadata(meta.ctime),
+            Attr::TimeModify => attrs.set_time_modify(meta.mtime),
             Attr::TimeCreate => match meta.btime {
-                Some(time) => attrs.set_time_create(convert::time(time)),
+                Some(time) => attrs.set_time_create(time),
                 None => continue,
             },
             _ => continue,
@@ -221,7 +221,7 @@ fn put_limits(attrs: &mut Attrs, want: &AttrSet, export: &Export) {
             Attr::MaxLink => attrs.set_maxlink(facts.max_link),
             Attr::MaxName => attrs.set_maxname(facts.max_name),
             Attr::NoTrunc => attrs.set_no_trunc(true),
-            Attr::TimeDelta => attrs.set_time_delta(convert::time(facts.time_delta)),
+            Attr::TimeDelta => attrs.set_time_delta(facts.time_delta),
             Attr::FsCharsetCap => attrs.set_fs_charset_cap(if facts.any_bytes {
                 FsCharsetCap::CONTAINS_NON_UTF8
             } else {

@@ -1,12 +1,8 @@
 //! Between the backend's words and the protocol's.
 
-use nfs4_proto::{Attr, AttrSet, Attrs, FileType, NfsTime};
+use nfs4_proto::{Attr, AttrSet, Attrs, FileType};
 
-use crate::backend::{self, Applied, FileKind, Time};
-
-pub(crate) fn change_info(info: backend::ChangeInfo) -> nfs4_proto::ChangeInfo {
-    nfs4_proto::ChangeInfo { atomic: info.atomic, before: info.before, after: info.after }
-}
+use crate::backend::{Applied, FileKind};
 
 pub(crate) fn file_type(kind: FileKind) -> FileType {
     match kind {
@@ -18,10 +14,6 @@ pub(crate) fn file_type(kind: FileKind) -> FileType {
         FileKind::Fifo => FileType::Fifo,
         FileKind::Socket => FileType::Sock,
     }
-}
-
-pub(crate) fn time(time: Time) -> NfsTime {
-    NfsTime { seconds: time.seconds, nseconds: time.nseconds }
 }
 
 /// What was applied, in the words of the request: a mode may have come in three ways.

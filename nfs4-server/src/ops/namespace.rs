@@ -52,7 +52,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
     permit.commit(&[entry(dir.node.oid, made.dir)]);
     let attrset = convert::applied(made.applied, &args.createattrs);
     ctx.set_current(Place { export: Arc::clone(&dir.export), node: made.node });
-    Ok(CreateOk { cinfo: convert::change_info(made.dir), attrset })
+    Ok(CreateOk { cinfo: made.dir, attrset })
 }
 
 /// RFC 8881 §18.9: the saved filehandle gets one more name, in the current directory.
@@ -71,7 +71,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
     let permit = ctx.admit(&dir.export, &Intent::Link { dir: dir.node.oid, target: source.node.oid })?;
     let linked = backend.link(&ctx.who(&dir.export), &source.node, &dir.node, name).await.map_err(refused)?;
     permit.commit(&[entry(dir.node.oid, linked.dir), Effect::Changed { oid: source.node.oid }]);
-    Ok(LinkOk { cinfo: convert::change_info(linked.dir) })
+    Ok(LinkOk { cinfo: linked.dir })
 }
 
 /// RFC 8881 §18.25. An open file goes on (`OPEN4_RESULT_PRESERVE_UNLINKED`).
@@ -85,7 +85,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     let permit = ctx.admit(&dir.export, &Intent::Remove { dir: dir.node.oid, target: None })?;
     let removed = backend.remove(&ctx.who(&dir.export), &dir.node, name).await.map_err(refused)?;
     permit.commit(&[entry(dir.node.oid, removed.dir), Effect::Changed { oid: removed.node.oid }]);
-    Ok(RemoveOk { cinfo: convert::change_info(removed.dir) })
+    Ok(RemoveOk { cinfo: removed.dir })
 }
 
 /// RFC 8881 §18.26: from the saved directory to the current one.
@@ -116,10 +116,7 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
             Effect::Changed { oid: done.node.oid },
         ]);
     }
-    Ok(RenameOk {
-        source_cinfo: convert::change_info(done.from),
-        target_cinfo: convert::change_info(done.to),
-    })
+    Ok(RenameOk { source_cinfo: done.from, target_cinfo: done.to })
 }
 
 /// LINK, REMOVE, and RENAME know ACCESS and not PERM (RFC 8881 §15.2), whatever the system below says of a sticky

@@ -185,7 +185,7 @@ async fn create(
         let truncate = mode == CreateMode::Unchecked && set.size == Some(0);
         return Ok(Found {
             place,
-            cinfo: convert::change_info(made.dir),
+            cinfo: made.dir,
             attrset: AttrSet::default(),
             opened: made.opened,
             truncate,
@@ -197,7 +197,7 @@ async fn create(
         // What holds the verifier: the client is to set it afterwards.
         attrset = convert::verifier_attrs();
     }
-    Ok(Found { place, cinfo: convert::change_info(made.dir), attrset, opened: made.opened, truncate: false })
+    Ok(Found { place, cinfo: made.dir, attrset, opened: made.opened, truncate: false })
 }
 
 struct Done {

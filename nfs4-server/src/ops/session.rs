@@ -9,11 +9,12 @@ use nfs4_proto::{
     DestroyClientidArgs, DestroySessionArgs, ExchangeIdArgs, ExchangeIdFlags, ExchangeIdOk, ImplId, NfsTime,
     ReclaimCompleteArgs, ServerOwner, StateProtectArgs, StateProtectRes, Status,
 };
+use nfs4_xdr::rpc::AuthSys;
 use nfs4_xdr::{Opaque, Text};
 
 use crate::cb;
 use crate::compound::Ctx;
-use crate::state::{self, CallbackCred, ChannelDir, CreateSession, ExchangeId, Principal, Protect, SysCred};
+use crate::state::{self, CallbackCred, ChannelDir, CreateSession, ExchangeId, Principal, Protect};
 
 fn principal(ctx: &Ctx<'_>) -> Principal {
     ctx.caller.map_or_else(Principal::none, |who| Principal::sys(who.uid))
@@ -87,13 +88,10 @@ fn credentials(parms: &[CallbackSecParms]) -> Vec<CallbackCred> {
         .iter()
         .map(|parm| match parm {
             CallbackSecParms::None => CallbackCred::None,
-            CallbackSecParms::Sys(sys) => CallbackCred::Sys(SysCred {
-                stamp: sys.stamp,
-                machinename: sys.machinename.detach().bytes().clone(),
-                uid: sys.uid,
-                gid: sys.gid,
-                gids: sys.gids.to_vec(),
-            }),
+            CallbackSecParms::Sys(sys) => {
+                // It outlives the request: the name must not hold on to the record.
+                CallbackCred::Sys(AuthSys { machinename: sys.machinename.detach(), ..sys.clone() })
+            }
             CallbackSecParms::Gss(_) => CallbackCred::Gss,
         })
         .collect()

@@ -7,7 +7,6 @@ use nfs4_proto::{
 };
 use nfs4_xdr::{List, padded};
 
-use super::convert;
 use crate::backend::XattrSet;
 use crate::compound::Ctx;
 use crate::export::Place;
@@ -54,7 +53,7 @@ pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<Se
     let value = bytes::Bytes::copy_from_slice(&args.value);
     let info = place.export.backend.setxattr(&ctx.who(&place.export), &place.node, name, value, how).await?;
     permit.commit(&[Effect::Changed { oid: place.node.oid }]);
-    Ok(SetxattrOk { info: convert::change_info(info) })
+    Ok(SetxattrOk { info })
 }
 
 /// RFC 8276 §8.4.4.
@@ -64,7 +63,7 @@ pub(crate) async fn removexattr(ctx: &mut Ctx<'_>, args: RemovexattrArgs) -> Res
     let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid })?;
     let info = place.export.backend.removexattr(&ctx.who(&place.export), &place.node, name).await?;
     permit.commit(&[Effect::Changed { oid: place.node.oid }]);
-    Ok(RemovexattrOk { info: convert::change_info(info) })
+    Ok(RemovexattrOk { info })
 }
 
 /// RFC 8276 §8.4.3. The cookie is the count of names told so far; `maxcount` bounds cookie, names and eof.

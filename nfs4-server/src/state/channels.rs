@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use bytes::Bytes;
 use nfs4_proto::Status;
+use nfs4_xdr::rpc::AuthSys;
 
 use super::{Settings, lock};
 
@@ -106,28 +106,13 @@ impl ChannelDir {
     }
 }
 
-/// `authsys_parms` for callbacks, as the client gave it. RFC 5531 §8.2 and Appendix A.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SysCred {
-    /// Arbitrary.
-    pub stamp: u32,
-    /// The client's word for the server, at most 255 bytes.
-    pub machinename: Bytes,
-    /// User.
-    pub uid: u32,
-    /// Group.
-    pub gid: u32,
-    /// More groups, at most 16.
-    pub gids: Vec<u32>,
-}
-
 /// One of `csa_sec_parms`: a credential that the client takes in callbacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallbackCred {
     /// AUTH_NONE.
     None,
     /// AUTH_SYS.
-    Sys(SysCred),
+    Sys(AuthSys),
     /// RPCSEC_GSS, which this server does not speak.
     Gss,
 }

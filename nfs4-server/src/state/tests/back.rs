@@ -1,6 +1,8 @@
 //! The back channel's own state: RFC 8881 §20.9, §18.33.
 
 use super::*;
+use nfs4_xdr::rpc::AuthSys;
+use nfs4_xdr::{List, Text};
 
 fn session(kit: &Kit) -> Arc<Session> {
     let (_, s) = kit.client(at(0), "a");
@@ -71,8 +73,13 @@ fn a_fault_of_the_back_channel_is_told_until_the_session_goes() {
 fn backchannel_ctl_changes_program_and_credential_of_later_calls() {
     let kit = Kit::new();
     let session = session(&kit);
-    let sys =
-        CallbackCred::Sys(SysCred { stamp: 0, machinename: Bytes::new(), uid: 1, gid: 2, gids: vec![3] });
+    let sys = CallbackCred::Sys(AuthSys {
+        stamp: 0,
+        machinename: Text::default(),
+        uid: 1,
+        gid: 2,
+        gids: List::new(vec![3]).unwrap(),
+    });
     session.backchannel_ctl(77, vec![sys.clone()]).unwrap();
     assert_eq!(session.callback(), Some((77, sys.clone())));
     assert_eq!(session.backchannel_ctl(78, vec![CallbackCred::Gss]), Err(Status::NoEnt));

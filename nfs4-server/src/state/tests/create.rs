@@ -1,6 +1,8 @@
 //! CREATE_SESSION and DESTROY_SESSION: RFC 8881 §18.36, §18.37.
 
 use super::*;
+use nfs4_xdr::rpc::AuthSys;
+use nfs4_xdr::{List, Text};
 
 #[test]
 fn a_replay_gets_the_same_session_and_a_jump_is_misordered() {
@@ -166,12 +168,12 @@ fn persistence_and_rdma_are_not_granted_and_the_back_channel_only_when_asked_for
 fn callback_credentials_are_the_first_that_we_speak() {
     let kit = Kit::new();
     let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
-    let sys = CallbackCred::Sys(SysCred {
+    let sys = CallbackCred::Sys(AuthSys {
         stamp: 1,
-        machinename: Bytes::from_static(b"m"),
+        machinename: Text::new(&b"m"[..]).unwrap(),
         uid: 7,
         gid: 11,
-        gids: vec![],
+        gids: List::default(),
     });
     let with = |creds: &[CallbackCred], n| {
         let args = CreateSession { cb_creds: creds.to_vec(), sequence: id.sequence + n, ..session_of(id) };
