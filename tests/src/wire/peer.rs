@@ -221,6 +221,12 @@ impl Peer {
         self.raw = Raw::connect(self.address).await;
     }
 
+    /// Goes on with a server at another address, as with the same one.
+    pub async fn reconnect_to(&mut self, address: SocketAddr) {
+        self.address = address;
+        self.reconnect().await;
+    }
+
     /// SEQUENCE with the next number of a slot, which counts as used.
     pub fn sequence(&mut self, slot: u32, cachethis: bool) -> ArgOp {
         let last = &mut self.slots[usize::try_from(slot).unwrap()];
