@@ -8,8 +8,11 @@
     reason = "tests fail by panicking"
 )]
 
+mod data;
 mod leases;
 mod names;
 mod opens;
 mod restart;
 mod retries;
+mod sizes;
+mod stateids;

@@ -156,7 +156,7 @@ async fn a_write_and_a_truncation_take_setuid_away() {
 }
 
 #[tokio::test]
-async fn owners_are_numbers_and_only_root_gives_files_away() {
+async fn s25_owners_are_numbers_and_only_root_gives_files_away() {
     let server = TestServer::mem().await;
     let mut peer = server.peer("a").await;
     let root = peer.root.clone();

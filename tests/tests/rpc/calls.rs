@@ -104,7 +104,7 @@ fn sys(claimed: u32, groups: usize) -> OpaqueAuth {
 }
 
 #[tokio::test]
-async fn sixteen_groups_pass_and_more_are_bad_credentials() {
+async fn s25_sixteen_groups_pass_and_more_are_bad_credentials() {
     let server = TestServer::mem().await;
     let mut raw = server.raw().await;
     assert_eq!(call(&mut raw, |call| call.cred = sys(16, 16)).await.body, Ok(Accepted::Success));
