@@ -73,6 +73,13 @@ impl<'a> Ctx<'a> {
         Ok(place)
     }
 
+    /// The same for LOOKUP and OPEN, which tell a symbolic link apart, so that the client can follow it
+    /// (RFC 8881 §18.13.4, §18.16.4).
+    pub(crate) fn directory_to_walk(&self) -> Result<&Place, Status> {
+        let place = self.current()?;
+        if place.node.kind == FileKind::Symlink { Err(Status::Symlink) } else { self.directory() }
+    }
+
     /// The current object, which must be a regular file.
     pub(crate) fn file(&self) -> Result<&Place, Status> {
         let place = self.current()?;
@@ -182,15 +189,9 @@ fn resolve(given: StateId, current: Option<StateId>, keep_seqid: bool) -> Result
     Ok(given)
 }
 
-/// A symbolic link in the place of a directory is told apart, so that the client can follow it (§18.13.4).
+/// NOTDIR for anything else.
 pub(crate) fn must_be_dir(place: &Place) -> Result<(), Status> {
-    match place.node.kind {
-        FileKind::Dir => Ok(()),
-        FileKind::Symlink => Err(Status::Symlink),
-        FileKind::File | FileKind::Block | FileKind::Char | FileKind::Fifo | FileKind::Socket => {
-            Err(Status::NotDir)
-        }
-    }
+    if place.node.kind == FileKind::Dir { Ok(()) } else { Err(Status::NotDir) }
 }
 
 /// Leave to carry out one operation. It goes back when this is dropped: what was not committed was not done.

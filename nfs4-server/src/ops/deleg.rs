@@ -21,7 +21,7 @@ pub(crate) fn get_dir_delegation(
     ctx: &mut Ctx<'_>,
     _: &GetDirDelegationArgs,
 ) -> Result<GetDirDelegationRes, Status> {
-    ctx.directory().map_err(|status| if status == Status::Symlink { Status::NotDir } else { status })?;
+    ctx.directory()?;
     Ok(GetDirDelegationRes::Unavail { will_signal: false })
 }
 

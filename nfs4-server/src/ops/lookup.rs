@@ -11,7 +11,7 @@ use crate::export::Place;
 
 /// RFC 8881 §18.13.
 pub(crate) async fn lookup(ctx: &mut Ctx<'_>, args: LookupArgs) -> Result<(), Status> {
-    let dir = ctx.directory()?.clone();
+    let dir = ctx.directory_to_walk()?.clone();
     let name = names::check(&args.objname, dir.export.backend.facts(), ctx.core.limits.name_bytes)?;
     let who = ctx.who(&dir.export);
     let node = dir.export.backend.lookup(&who, &dir.node, name).await?;
@@ -22,7 +22,7 @@ pub(crate) async fn lookup(ctx: &mut Ctx<'_>, args: LookupArgs) -> Result<(), St
 
 /// RFC 8881 §18.14. Above the root of an export lies the pseudo file system; above the root of all, nothing.
 pub(crate) async fn lookupp(ctx: &mut Ctx<'_>) -> Result<(), Status> {
-    let dir = ctx.directory()?.clone();
+    let dir = ctx.directory_to_walk()?.clone();
     let parent = parent(ctx, &dir).await?;
     ctx.set_current(parent);
     Ok(())

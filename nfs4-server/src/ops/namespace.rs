@@ -58,7 +58,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
 /// RFC 8881 §18.9: the saved filehandle gets one more name, in the current directory.
 pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, Status> {
     let (source, dir) = (ctx.saved()?.clone(), ctx.current()?.clone());
-    must_be_dir(&dir).map_err(|_| Status::NotDir)?;
+    must_be_dir(&dir)?;
     let backend = &dir.export.backend;
     let name = names::check(&args.newname, backend.facts(), ctx.core.limits.name_bytes)?;
     if source.export.id != dir.export.id {
@@ -77,7 +77,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
 /// RFC 8881 §18.25. An open file goes on (`OPEN4_RESULT_PRESERVE_UNLINKED`).
 pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<RemoveOk, Status> {
     let dir = ctx.current()?.clone();
-    must_be_dir(&dir).map_err(|_| Status::NotDir)?;
+    must_be_dir(&dir)?;
     let backend = &dir.export.backend;
     let name = names::check(&args.target, backend.facts(), ctx.core.limits.name_bytes)?;
     dir.export.writable()?;
@@ -92,7 +92,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
 pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<RenameOk, Status> {
     let (from, to) = (ctx.saved()?.clone(), ctx.current()?.clone());
     for dir in [&from, &to] {
-        must_be_dir(dir).map_err(|_| Status::NotDir)?;
+        must_be_dir(dir)?;
     }
     let most = ctx.core.limits.name_bytes;
     let oldname = names::check(&args.oldname, from.export.backend.facts(), most)?;

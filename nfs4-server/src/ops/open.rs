@@ -150,7 +150,7 @@ async fn by_name(ctx: &Ctx<'_>, name: &nfs4_proto::Component) -> Result<Found, S
 
 /// OPEN by name in something that is no directory: NOTDIR, and SYMLINK for a link (§18.16.3).
 fn open_dir(ctx: &Ctx<'_>) -> Result<Place, Status> {
-    Ok(ctx.directory()?.clone())
+    Ok(ctx.directory_to_walk()?.clone())
 }
 
 async fn create(

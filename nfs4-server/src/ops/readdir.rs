@@ -18,7 +18,7 @@ const FRAME: usize = 16;
 /// RFC 8881 §18.23. `maxcount` bounds the whole result; `dircount` is a hint that is not needed here.
 pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<ReaddirOk, Status> {
     args.attr_request.check_get()?;
-    let dir = ctx.directory().map_err(|s| if s == Status::Symlink { Status::NotDir } else { s })?.clone();
+    let dir = ctx.directory()?.clone();
     let backend = &dir.export.backend;
     let cookieverf = backend.cookie_verifier();
     if args.cookie != 0 && args.cookieverf != cookieverf {

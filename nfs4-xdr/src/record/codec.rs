@@ -62,7 +62,7 @@ mod tests {
         codec.encode(Bytes::from_static(b"hello"), &mut wire).unwrap();
         codec.encode(Bytes::from_static(b""), &mut wire).unwrap();
         let mut got = std::vec::Vec::new();
-        for byte in wire.to_vec() {
+        for byte in wire {
             let mut piece = BytesMut::from(&[byte][..]);
             while let Some(record) = codec.decode(&mut piece).unwrap() {
                 got.push(record);
