@@ -58,6 +58,7 @@ async fn furnish(session: &Session) -> (Vec<Fh>, StateId) {
 }
 
 /// Stateids of ours in the place of arbitrary ones, now and then: most operations would end at a bad one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others have no stateid, or keep theirs")]
 fn with_stateid(op: ArgOp, stateid: StateId) -> ArgOp {
     match op {
         ArgOp::Read(args) => ArgOp::Read(nfs4_proto::ReadArgs { stateid, ..args }),
@@ -90,7 +91,9 @@ async fn any_operations_are_answered_as_the_rfcs_allow_and_the_server_goes_on() 
         for _ in 0..=random.below(4) {
             match random.below(3) {
                 0 => {
-                    ops.push(ArgOp::Putfh(PutfhArgs { object: handles[random.below(handles.len())].clone() }))
+                    ops.push(ArgOp::Putfh(PutfhArgs {
+                        object: handles[random.below(handles.len())].clone(),
+                    }));
                 }
                 1 => ops.push(if random.below(2) == 0 { ArgOp::Savefh } else { ArgOp::Putrootfh }),
                 _ => {}
