@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod copies;
 mod data;
 mod leases;
 mod names;

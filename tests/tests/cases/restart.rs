@@ -211,28 +211,28 @@ async fn s22_handles_outlive_a_restart_and_a_rename() {
     let mut server = TestServer::local().await;
     let mut a = server.peer("a").await;
     let root = a.root.clone();
-    let d = a.mkdir(&root, "d").await;
-    let e = a.mkdir(&d, "e").await;
-    let f = a.file(&e, "f", b"content").await;
+    let dir = a.mkdir(&root, "d").await;
+    let inner = a.mkdir(&dir, "e").await;
+    let file = a.file(&inner, "f", b"content").await;
     let want = [Attr::Type, Attr::Fileid, Attr::Fsid, Attr::Filehandle];
-    let before = (a.attrs(&e, &want).await, a.attrs(&f, &want).await);
+    let before = (a.attrs(&inner, &want).await, a.attrs(&file, &want).await);
     server.restart().await;
 
     let mut b = server.peer("b").await;
     let mut a = server.peer("a").await;
-    let ops = vec![putfh(&d), ArgOp::Savefh, putfh(&root), rename("e", "moved")];
+    let ops = vec![putfh(&dir), ArgOp::Savefh, putfh(&root), rename("e", "moved")];
     let _ = b.run(ops).await.ok();
     let ops = vec![putfh(&root), ArgOp::Savefh, putfh(&root), rename("d", "elsewhere")];
     let _ = b.run(ops).await.ok();
 
-    assert_eq!((a.attrs(&e, &want).await, a.attrs(&f, &want).await), before);
-    a.file(&e, "new", b"made in a directory held by its handle").await;
-    assert_eq!(a.names(&e).await, ["f", "new"]);
+    assert_eq!((a.attrs(&inner, &want).await, a.attrs(&file, &want).await), before);
+    a.file(&inner, "new", b"made in a directory held by its handle").await;
+    assert_eq!(a.names(&inner).await, ["f", "new"]);
     let how = open("o", ShareAccess::READ, ShareDeny::NONE, OpenHow::NoCreate, OpenClaim::Fh);
-    let stateid = a.run(vec![putfh(&f), how]).await.ok().open().stateid;
-    assert_eq!(a.read(&Opened { fh: f.clone(), stateid }, 0, 99).await.0, b"content");
+    let stateid = a.run(vec![putfh(&file), how]).await.ok().open().stateid;
+    assert_eq!(a.read(&Opened { fh: file.clone(), stateid }, 0, 99).await.0, b"content");
     let moved = a.lookup(&root, "moved").await.unwrap();
-    assert_eq!(moved, e, "one object, one handle");
+    assert_eq!(moved, inner, "one object, one handle");
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! Slots and client IDs: S-1, S-2, S-5. RFC 8881 §2.10.6, §18.35, §18.46.
 
-use nfs4_proto::{ArgOp, OpNum, ShareAccess, ShareDeny, Status};
+use nfs4_proto::{ArgOp, Compound, OpNum, ShareAccess, ShareDeny, Status};
 use nfs4_tests::wire::ops::{getattr, mkdir, mode, open_create, putfh, unchecked};
-use nfs4_tests::wire::{Peer, TestServer, create_session, cred, exchange_id};
+use nfs4_tests::wire::{Peer, TestServer, bytes_of, create_session, cred, exchange_id};
+use nfs4_xdr::record::LAST_FRAGMENT;
 
 #[tokio::test]
 async fn s1_a_misordered_sequence_leaves_no_trace_and_the_slot_goes_on() {
@@ -65,6 +66,43 @@ async fn s2_another_request_with_the_number_of_the_last_is_a_false_retry() {
     assert_eq!(peer.names(&root).await, ["f"], "none of them ran");
     let _ = peer.compound(first).await.ok();
     let _ = peer.run_on(2, true, vec![putfh(&root), mkdir("e")]).await.ok();
+}
+
+#[tokio::test]
+async fn s1_a_retry_that_comes_while_its_request_runs_does_nothing_twice() {
+    let server = TestServer::local().await;
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    let mut delayed = 0;
+    for n in 0..100 {
+        let ops = vec![peer.sequence(0, true), putfh(&root), mkdir(format!("d{n}")), ArgOp::Getfh];
+        let body = bytes_of(&Compound::new(peer.spec.minor, ops).unwrap());
+        let who = peer.spec.cred.clone();
+        let (mut posted, mut stream) = (Vec::new(), Vec::new());
+        for _ in 0..4 {
+            let (xid, record) = peer.raw.record(&who, &body);
+            stream.extend((u32::try_from(record.len()).unwrap() | LAST_FRAGMENT).to_be_bytes());
+            stream.extend(record);
+            posted.push(xid);
+        }
+        // In one write, so that the retries are there while the first runs.
+        peer.raw.send_bytes(&stream).await;
+        let mut kept = None;
+        for xid in posted {
+            let answer = peer.raw.answer(xid).await;
+            let reply = answer.compound();
+            if reply.status == Status::Delay {
+                assert_eq!((reply.ops.len(), reply.ops[0].num()), (1, OpNum::Sequence), "{reply}");
+                delayed += 1;
+            } else {
+                assert_eq!(reply.status, Status::Ok, "{reply}");
+                assert_eq!(*kept.get_or_insert(answer.rest.clone()), answer.rest);
+            }
+        }
+        assert!(kept.is_some(), "the request itself was not answered");
+    }
+    assert_eq!(peer.names(&root).await.len(), 100);
+    assert!(delayed > 0, "no retry met its running request: this says nothing");
 }
 
 #[tokio::test]
