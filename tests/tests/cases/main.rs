@@ -5,6 +5,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::wildcard_enum_match_arm,
+    clippy::many_single_char_names,
     reason = "tests fail by panicking"
 )]
 
