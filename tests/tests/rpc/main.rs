@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod arbitrary_operations;
 mod calls;
 mod compounds;
 mod hostile;

@@ -1,8 +1,6 @@
 //! Compounds of arbitrary operations against a live server: every answer is one that the RFCs' tables have, and the
 //! server goes on.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use arbitrary::{Arbitrary, Unstructured};
 use bytes::Bytes;
 use nfs4_client::compound::OpenFor;
