@@ -22,7 +22,8 @@ fn principal(ctx: &Ctx<'_>) -> Principal {
 
 fn impl_id() -> Option<ImplId> {
     Some(ImplId {
-        domain: Text::new(&b"github.com"[..])?,
+        // A reserved name (RFC 2606): the project has no domain of its own.
+        domain: Text::new(&b"nfs4.invalid"[..])?,
         name: Text::new(concat!("nfs4-server ", env!("CARGO_PKG_VERSION")).as_bytes())?,
         date: NfsTime::default(),
     })
