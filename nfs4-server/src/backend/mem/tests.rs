@@ -1,5 +1,6 @@
 //! What is special about the file system in memory; what every backend must do is in [`kit`](super::super::kit).
 
+mod model;
 mod stress;
 
 use std::sync::Arc;

@@ -136,7 +136,7 @@ fn threads_in_each_others_directories_keep_the_chain_and_the_count() {
 }
 
 /// The result that is there at once: `mem` has no other.
-fn now<T>(answer: Answer<T>) -> Result<T, Fault> {
+pub(super) fn now<T>(answer: Answer<T>) -> Result<T, Fault> {
     match answer {
         Answer::Now(Some(result)) => result,
         Answer::Now(None) | Answer::Later(_) => unreachable!("answered at once"),
@@ -144,7 +144,7 @@ fn now<T>(answer: Answer<T>) -> Result<T, Fault> {
 }
 
 /// Removes all that is in a directory.
-fn clear(mem: &Mem, dir: &Node) {
+pub(super) fn clear(mem: &Mem, dir: &Node) {
     let who = Who::server();
     let room = Room { entries: 1 << 20, bytes: 1 << 30, meta: false, nodes: true };
     for entry in now(mem.list(&who, dir, 0, room)).expect("listed").entries {
