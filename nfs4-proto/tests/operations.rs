@@ -94,7 +94,8 @@ proptest! {
         let record = Bytes::from(bytes);
         let input = Input::new(&record);
         if let Ok((rest, op)) = ArgOp::decode_args(OpNum::ALL[op], input) {
-            assert_eq!(op.encoded_len() - 4, record.len() - rest.remaining());
+            // Shorter where a bitmap came with words of zeros at its end: they are legal input and never output.
+            assert!(op.encoded_len() - 4 <= record.len() - rest.remaining());
         }
         let _ = ResOp::decode_result(OpNum::ALL[op], input);
         let _ = CbArgOp::decode_args(CbOpNum::ALL[cb], input);
