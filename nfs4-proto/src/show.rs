@@ -115,3 +115,46 @@ pub(crate) fn list<T>(
     }
     Ok(())
 }
+
+/// `Display` of a family: an operation, its result, and the compounds that they stand in.
+macro_rules! display_family {
+    ($op:ty, $result:ty, $compound:ty, $reply:ty, $call:ty) => {
+        impl fmt::Display for $op {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                clipped(f, |w| arg(w, self))
+            }
+        }
+
+        impl fmt::Display for $result {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                clipped(f, |w| res(w, self))
+            }
+        }
+
+        impl fmt::Display for $compound {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                clipped(f, |w| list(w, &self.ops, arg))
+            }
+        }
+
+        impl fmt::Display for $reply {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                clipped(f, |w| list(w, &self.ops, res))
+            }
+        }
+
+        impl fmt::Display for $call {
+            /// What could not be read is at the end: `!NFS4ERR_BADXDR WRITE`.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                clipped(f, |w| {
+                    list(w, &self.ops, arg)?;
+                    match &self.fault {
+                        Some(fault) => write!(w, " !{} {} ({})", fault.status, fault.num, fault.raw),
+                        None => Ok(()),
+                    }
+                })
+            }
+        }
+    };
+}
+pub(crate) use display_family;

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use crate::show::{Names, Outcome, Short, clipped, list};
+use crate::show::{Names, Outcome, Short, clipped, display_family, list};
 use crate::{CbArgOp, CbCall, CbCompound, CbCompoundRes, CbResOp, NotifyEvent, OffloadInfo, RecallTypes};
 
 fn event_of(w: &mut dyn Write, event: &NotifyEvent) -> fmt::Result {
@@ -78,39 +78,4 @@ fn res(w: &mut dyn Write, op: &CbResOp) -> fmt::Result {
     Ok(())
 }
 
-impl fmt::Display for CbArgOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| arg(w, self))
-    }
-}
-
-impl fmt::Display for CbResOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| res(w, self))
-    }
-}
-
-impl fmt::Display for CbCompound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| list(w, &self.ops, arg))
-    }
-}
-
-impl fmt::Display for CbCompoundRes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| list(w, &self.ops, res))
-    }
-}
-
-impl fmt::Display for CbCall {
-    /// What could not be read is at the end.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| {
-            list(w, &self.ops, arg)?;
-            match &self.fault {
-                Some(fault) => write!(w, " !{} {} ({})", fault.status, fault.num, fault.raw),
-                None => Ok(()),
-            }
-        })
-    }
-}
+display_family!(CbArgOp, CbResOp, CbCompound, CbCompoundRes, CbCall);

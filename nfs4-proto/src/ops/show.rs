@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use nfs4_xdr::XdrEnum;
 
-use crate::show::{Names, Outcome, Range, Short, clipped, list};
+use crate::show::{Names, Outcome, Range, Short, clipped, display_family, list};
 use crate::{
     ArgOp, Bitmap4, Call, CallbackSecParms, Compound, CompoundRes, CreateHow, CreateType, DelegClaim,
     GetDirDelegationRes, LockError, Locker, NetLoc, NoDelegation, NotifyType, OpenArgs, OpenClaim,
@@ -371,39 +371,4 @@ fn res(w: &mut dyn Write, op: &ResOp) -> fmt::Result {
     ok(w, op)
 }
 
-impl fmt::Display for ArgOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| arg(w, self))
-    }
-}
-
-impl fmt::Display for ResOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| res(w, self))
-    }
-}
-
-impl fmt::Display for Compound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| list(w, &self.ops, arg))
-    }
-}
-
-impl fmt::Display for CompoundRes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| list(w, &self.ops, res))
-    }
-}
-
-impl fmt::Display for Call {
-    /// What could not be read is at the end: `!NFS4ERR_BADXDR WRITE`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        clipped(f, |w| {
-            list(w, &self.ops, arg)?;
-            match &self.fault {
-                Some(fault) => write!(w, " !{} {} ({})", fault.status, fault.num, fault.raw),
-                None => Ok(()),
-            }
-        })
-    }
-}
+display_family!(ArgOp, ResOp, Compound, CompoundRes, Call);

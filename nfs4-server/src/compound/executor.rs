@@ -37,7 +37,7 @@ pub(crate) async fn run(core: Arc<Core>, conn: Arc<Conn>, call: Call) -> Option<
         Ok(compound) => compound,
         Err(error) => {
             tracing::debug!(peer = %conn.peer(), %error, "a COMPOUND that cannot be decoded");
-            return message(&call, |w| put_accepted(w, call.xid, Accepted::GarbageArgs));
+            return message(|w| put_accepted(w, call.xid, Accepted::GarbageArgs));
         }
     };
     let main = main_op(&compound.ops);
@@ -128,11 +128,7 @@ fn sequence_result(ok: &state::SequenceOk) -> ResOp {
     }))
 }
 
-fn message(
-    call: &Call,
-    put: impl FnOnce(&mut Writer) -> Result<(), nfs4_xdr::EncodeError>,
-) -> Option<Segments> {
-    let _ = call;
+fn message(put: impl FnOnce(&mut Writer) -> Result<(), nfs4_xdr::EncodeError>) -> Option<Segments> {
     let mut w = Writer::unlimited();
     let mark = w.later_u32().ok()?;
     put(&mut w).ok()?;
@@ -155,7 +151,7 @@ fn results<'a>(
     list: impl Iterator<Item = &'a ResOp>,
     status: Status,
 ) -> Option<(Segments, Status)> {
-    let reply = message(call, |w| {
+    let reply = message(|w| {
         put_accepted(w, call.xid, Accepted::Success)?;
         let head = ReplyHead::begin(w, &compound.tag)?;
         let mut count = 0;
@@ -171,7 +167,7 @@ fn results<'a>(
 
 /// A kept reply, under this call's xid.
 fn replay(call: &Call, result: &Bytes) -> Option<(Segments, Status)> {
-    let reply = message(call, |w| {
+    let reply = message(|w| {
         put_accepted(w, call.xid, Accepted::Success)?;
         w.put_raw(result)
     })?;
