@@ -113,6 +113,7 @@ fn sequence(
         highest: args.highest_slotid,
         operations: compound.count,
         bytes: u32::try_from(call.record.len()).unwrap_or(u32::MAX),
+        cachethis: args.cachethis,
     };
     core.state.sequence(core.now(), conn.id(), &request, fingerprint(call, &compound.ops))
 }

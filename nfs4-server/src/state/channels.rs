@@ -72,6 +72,11 @@ impl ChannelAttrs {
         }
     }
 
+    /// Whether a reply with nothing but SEQUENCE's result may be kept (RFC 8881 §2.10.6.4).
+    pub(super) fn keeps_replies(&self) -> bool {
+        self.maxresponsesize_cached >= LEAST_RESPONSE
+    }
+
     /// Whether a callback fits at all.
     pub(super) fn carries_callbacks(&self) -> bool {
         self.maxrequestsize >= LEAST_CB_REQUEST

@@ -163,7 +163,9 @@ impl State {
         }
         let fore = args.fore.fore(&self.settings)?;
         let back = args.back.back(&self.settings);
-        if args.flags & create_flags::CONN_BACK_CHAN != 0 && !back.carries_callbacks() {
+        // All zeros without the flag say that there is no back channel at all.
+        let none = args.flags & create_flags::CONN_BACK_CHAN == 0 && args.back == ChannelAttrs::default();
+        if !none && !back.carries_callbacks() {
             return Err(Status::TooSmall);
         }
         let cred = usable(args.cb_creds.clone())?;

@@ -26,6 +26,8 @@ pub struct Sequence {
     pub operations: u32,
     /// Bytes of the request, RPC header included.
     pub bytes: u32,
+    /// `sa_cachethis`.
+    pub cachethis: bool,
 }
 
 /// SEQUENCE's result.
@@ -140,8 +142,8 @@ impl Drop for Entered<'_> {
 impl State {
     /// SEQUENCE. `print` is a fingerprint of principal and request: a retry that differs is not one.
     ///
-    /// On an error nothing has changed, neither slot nor lease. NFS4ERR_BADSESSION, TOO_MANY_OPS, REQ_TOO_BIG, BADSLOT,
-    /// BAD_HIGH_SLOT, SEQ_MISORDERED, SEQ_FALSE_RETRY.
+    /// On an error nothing has changed, neither slot nor lease. NFS4ERR_BADSESSION, TOO_MANY_OPS, REQ_TOO_BIG,
+    /// REP_TOO_BIG_TO_CACHE, BADSLOT, BAD_HIGH_SLOT, SEQ_MISORDERED, SEQ_FALSE_RETRY.
     pub fn sequence(&self, now: Now, conn: ConnId, args: &Sequence, print: u64) -> Result<Turn, Status> {
         let session = self.sessions.get(&args.session).ok_or(Status::BadSession)?;
         if args.operations > session.fore().maxoperations {
@@ -149,6 +151,9 @@ impl State {
         }
         if args.bytes > session.fore().maxrequestsize {
             return Err(Status::ReqTooBig);
+        }
+        if args.cachethis && !session.fore().keeps_replies() {
+            return Err(Status::RepTooBigToCache);
         }
         let slot = session.slots.get(args.slot, args.highest)?;
         // From here on the client cannot be removed for an expired lease, and the session not be destroyed.

@@ -140,12 +140,18 @@ fn channels_that_cannot_carry_a_sequence_are_toosmall_and_empty_ones_inval() {
 }
 
 #[test]
-fn a_back_channel_that_cannot_carry_a_callback_is_toosmall_only_where_it_is_asked_for() {
+fn a_back_channel_that_cannot_carry_a_callback_is_toosmall_unless_there_is_to_be_none() {
     let kit = Kit::new();
     let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
     let args = CreateSession { back: ChannelAttrs::default(), ..session_of(id) };
     assert_eq!(kit.state.create_session(at(0), C1, &args), Err(Status::TooSmall));
-    let args = CreateSession { flags: 0, sequence: id.sequence + 1, ..args };
+    let back = channel(4096);
+    let narrow = [ChannelAttrs { maxrequestsize: 10, ..back }, ChannelAttrs { maxoperations: 1, ..back }];
+    for (sequence, back) in (id.sequence + 1..).zip(narrow) {
+        let args = CreateSession { flags: 0, sequence, back, ..session_of(id) };
+        assert_eq!(kit.state.create_session(at(0), C1, &args), Err(Status::TooSmall), "{back:?}");
+    }
+    let args = CreateSession { flags: 0, sequence: id.sequence + 3, ..args };
     let made = kit.state.create_session(at(0), C1, &args).unwrap();
     assert_eq!(made.flags, 0);
 }

@@ -234,7 +234,7 @@ fn session_of(of: ExchangedId) -> CreateSession {
 }
 
 fn sequence(session: SessionId, slot: u32, seqid: u32) -> Sequence {
-    Sequence { session, seqid, slot, highest: slot, operations: 2, bytes: 200 }
+    Sequence { session, seqid, slot, highest: slot, operations: 2, bytes: 200, cachethis: false }
 }
 
 fn reply(n: u32) -> Segments {

@@ -66,6 +66,23 @@ fn s3_a_failing_sequence_renews_nothing() {
 }
 
 #[test]
+fn where_not_even_sequences_result_may_be_kept_keeping_it_is_refused_and_nothing_else() {
+    let kit = Kit::new();
+    let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
+    let with = |sequence, maxresponsesize_cached| {
+        let fore = ChannelAttrs { maxresponsesize_cached, ..channel(4096) };
+        let args = CreateSession { fore, sequence, ..session_of(id) };
+        kit.state.create_session(at(0), C1, &args).unwrap().session
+    };
+    let narrow = sequence(with(id.sequence, 79), 0, 1);
+    let keep = Sequence { cachethis: true, ..narrow };
+    assert_eq!(error(kit.state.sequence(at(1), C1, &keep, 1)), Status::RepTooBigToCache);
+    new(kit.state.sequence(at(1), C1, &narrow, 1));
+    let enough = Sequence { cachethis: true, ..sequence(with(id.sequence + 1, 80), 0, 1) };
+    new(kit.state.sequence(at(1), C1, &enough, 1));
+}
+
+#[test]
 fn the_limits_of_a_session_hold_at_n_and_n_plus_1() {
     let kit = Kit::new();
     let (_, s) = kit.client(at(0), "a");
