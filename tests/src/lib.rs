@@ -3,4 +3,5 @@
 
 pub mod fuzzing;
 pub mod golden;
+pub mod scale;
 pub mod wire;

@@ -1,8 +1,12 @@
-//! S-17, S-26: what is large.
+//! S-14, S-17, S-26: what is large.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use nfs4_client::{Options, Session};
 use nfs4_proto::Attr;
+use nfs4_tests::scale::{Churn, Opens, churn, directory, fill, idle, list, nobody};
 use nfs4_tests::wire::ops::{getattr, putfh, readdir, write};
 use nfs4_tests::wire::{Peer, TestServer, cred};
 
@@ -63,4 +67,43 @@ async fn s26_a_listing_of_a_large_directory_lets_others_in_between() {
         let there = names.iter().filter(|name| name.starts_with(b"d")).count();
         assert!(there == 5000 || !page.reply.eof, "{there}");
     }
+}
+
+#[tokio::test]
+async fn s14_a_large_directory_is_listed_once_while_another_client_makes_and_removes_files_in_it() {
+    // `scale directory` does the same with a million.
+    const FILES: u64 = 50_000;
+    let server = TestServer::mem().await;
+    let connect = async || Session::connect(&server.address.to_string(), &Options::default()).await.unwrap();
+    let session = connect().await;
+    let dir = directory(&session, "large").await.unwrap();
+    fill(&session, &dir, FILES, &nobody).await.unwrap();
+    let state = Arc::new(Churn::default());
+    let busy = tokio::spawn(churn(connect().await, dir.clone(), FILES / 2, FILES, Arc::clone(&state)));
+    while state.made.load(Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let listing = list(&session, &dir, FILES / 2, FILES, &nobody).await.unwrap();
+    state.stop.store(true, Ordering::Relaxed);
+    busy.await.unwrap().unwrap();
+    assert!(listing.stayed > FILES / 2 && listing.pages > 20, "{listing:?}");
+    assert!(state.removed.load(Ordering::Relaxed) > 0, "{state:?}");
+}
+
+#[tokio::test]
+async fn a_thousand_idle_connections_and_clients_with_opens_leave_the_others_served() {
+    // `scale idle` and `scale opens` do the same with ten thousand, and with a thousand clients of a thousand opens.
+    let server = TestServer::with(|file| {
+        file.limits.connections = 2000;
+        file.limits.connections_per_address = 2000;
+    })
+    .await;
+    let idle = idle(server.address, 1000, &nobody).await.unwrap();
+    let mut clients = Opens::files(server.address, 50, &nobody).await.unwrap();
+    clients.clients(server.address, 50, &nobody).await.unwrap();
+    assert_eq!(clients.open(&nobody).await.unwrap(), 2500);
+    let mut peer = server.peer("another").await;
+    let root = peer.root.clone();
+    assert!(peer.lookup(&root, "opens").await.is_ok());
+    drop(idle);
 }

@@ -104,6 +104,23 @@ async fn mode_set_masked_touches_its_bits_only() {
 }
 
 #[tokio::test]
+async fn a_mode_may_be_set_on_a_symbolic_link_whether_or_not_it_has_one() {
+    for local in [false, true] {
+        let server = if local { TestServer::local().await } else { TestServer::mem().await };
+        let mut peer = server.peer("a").await;
+        let root = peer.root.clone();
+        let _ = peer.run(vec![putfh(&root), symlink("l", "x")]).await.ok();
+        let link = peer.lookup(&root, "l").await.unwrap();
+        let when = NfsTime { seconds: 5, nseconds: 6 };
+        let set = attrs(|a| {
+            a.set_mode(0o777).set_time_modify_set(SetTime::Client(when));
+        });
+        let _ = peer.run(vec![putfh(&link), setattr(ANON, set)]).await.ok();
+        assert_eq!(peer.attrs(&link, &[Attr::TimeModify]).await.time_modify(), Some(when), "local: {local}");
+    }
+}
+
+#[tokio::test]
 async fn only_files_have_a_size_to_set() {
     let server = TestServer::mem().await;
     let mut peer = server.peer("a").await;
