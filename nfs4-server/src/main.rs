@@ -29,7 +29,10 @@ fn run() -> Result<()> {
         return Ok(());
     }
     observe::start_log(&config.log, config.log_format)?;
+    // One thread may be busy in place while another serves.
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().max(2));
     tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
         .enable_all()
         .build()
         .context("the runtime")?

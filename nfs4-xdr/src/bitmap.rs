@@ -48,12 +48,14 @@ impl Bitmap {
 
     /// Whether bit `n` is set.
     #[must_use]
+    #[inline]
     pub fn contains(&self, n: u32) -> bool {
         let word = usize::try_from(n / 32).ok().and_then(|i| self.0.get(i));
         word.is_some_and(|word| word >> (n % 32) & 1 == 1)
     }
 
     /// Sets bit `n`. Numbers above 2,047 are ignored.
+    #[inline]
     pub fn insert(&mut self, n: u32) {
         let Ok(word) = usize::try_from(n / 32) else { return };
         if n / 32 >= MAX_WORDS {
@@ -76,6 +78,7 @@ impl Bitmap {
     }
 
     /// The bits set, ascending.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0_u32..).step_by(32).zip(self.0.iter()).flat_map(|(base, word)| {
             let mut left = *word;

@@ -45,11 +45,13 @@ pub fn from_record<T: Decode>(record: &Bytes) -> Result<T, DecodeError> {
     }
 }
 
+#[cold]
 fn short(input: Input<'_>, need: usize) -> nom::Err<DecodeError> {
     DecodeError::fail(input, DecodeKind::Short { need, left: input.remaining() })
 }
 
 /// Takes `n` bytes by reference, without padding.
+#[inline]
 pub fn take_slice(input: Input<'_>, n: usize) -> Parsed<'_, &[u8]> {
     let (rest, head) = input.split(n).ok_or_else(|| short(input, n))?;
     Ok((rest, head.as_slice()))
@@ -60,6 +62,7 @@ pub fn take_bytes(input: Input<'_>, n: usize) -> Parsed<'_, Bytes> {
     input.split_bytes(n).ok_or_else(|| short(input, n))
 }
 
+#[inline]
 fn take_array<const N: usize>(input: Input<'_>) -> Parsed<'_, [u8; N]> {
     match input.as_slice().first_chunk::<N>() {
         Some(bytes) => match input.split(N) {
@@ -71,6 +74,7 @@ fn take_array<const N: usize>(input: Input<'_>) -> Parsed<'_, [u8; N]> {
 }
 
 /// Checks the zero bytes that fill up to a multiple of four.
+#[inline]
 pub(crate) fn skip_padding(input: Input<'_>, len: usize) -> Parsed<'_, ()> {
     let n = len.wrapping_neg() % 4;
     let (rest, pad) = take_slice(input, n)?;
@@ -95,6 +99,7 @@ pub fn take_opaque(input: Input<'_>, max: usize) -> Parsed<'_, Input<'_>> {
 
 impl Decode for u32 {
     const MIN_WIRE: usize = 4;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, bytes) = take_array(input)?;
         Ok((rest, Self::from_be_bytes(bytes)))
@@ -103,6 +108,7 @@ impl Decode for u32 {
 
 impl Decode for i32 {
     const MIN_WIRE: usize = 4;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, bytes) = take_array(input)?;
         Ok((rest, Self::from_be_bytes(bytes)))
@@ -111,6 +117,7 @@ impl Decode for i32 {
 
 impl Decode for u64 {
     const MIN_WIRE: usize = 8;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, bytes) = take_array(input)?;
         Ok((rest, Self::from_be_bytes(bytes)))
@@ -119,6 +126,7 @@ impl Decode for u64 {
 
 impl Decode for i64 {
     const MIN_WIRE: usize = 8;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, bytes) = take_array(input)?;
         Ok((rest, Self::from_be_bytes(bytes)))
@@ -127,6 +135,7 @@ impl Decode for i64 {
 
 impl Decode for bool {
     const MIN_WIRE: usize = 4;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         match u32::decode(input)? {
             (rest, 0) => Ok((rest, false)),
@@ -138,6 +147,7 @@ impl Decode for bool {
 
 impl Decode for () {
     const MIN_WIRE: usize = 0;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         Ok((input, ()))
     }
@@ -146,6 +156,7 @@ impl Decode for () {
 /// `opaque name[N]`: fixed length, padded.
 impl<const N: usize> Decode for [u8; N] {
     const MIN_WIRE: usize = N;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, bytes) = take_array(input)?;
         let (rest, ()) = skip_padding(rest, N)?;
@@ -156,6 +167,7 @@ impl<const N: usize> Decode for [u8; N] {
 /// `T *name`, and `T name<1>`, which is the same on the wire.
 impl<T: Decode> Decode for Option<T> {
     const MIN_WIRE: usize = 4;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         match bool::decode(input)? {
             (rest, true) => {
@@ -169,6 +181,7 @@ impl<T: Decode> Decode for Option<T> {
 
 impl<T: Decode> Decode for Box<T> {
     const MIN_WIRE: usize = T::MIN_WIRE;
+    #[inline]
     fn decode(input: Input<'_>) -> Parsed<'_, Self> {
         let (rest, value) = T::decode(input)?;
         Ok((rest, Self::new(value)))

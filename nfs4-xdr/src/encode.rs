@@ -20,51 +20,62 @@ pub trait Encode {
 }
 
 impl Encode for u32 {
+    #[inline]
     fn encoded_len(&self) -> usize {
         4
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         w.put_raw(&self.to_be_bytes())
     }
 }
 
 impl Encode for i32 {
+    #[inline]
     fn encoded_len(&self) -> usize {
         4
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         w.put_raw(&self.to_be_bytes())
     }
 }
 
 impl Encode for u64 {
+    #[inline]
     fn encoded_len(&self) -> usize {
         8
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         w.put_raw(&self.to_be_bytes())
     }
 }
 
 impl Encode for i64 {
+    #[inline]
     fn encoded_len(&self) -> usize {
         8
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         w.put_raw(&self.to_be_bytes())
     }
 }
 
 impl Encode for bool {
+    #[inline]
     fn encoded_len(&self) -> usize {
         4
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         u32::from(*self).encode(w)
     }
 }
 
 impl Encode for () {
+    #[inline]
     fn encoded_len(&self) -> usize {
         0
     }
@@ -74,18 +85,22 @@ impl Encode for () {
 }
 
 impl<const N: usize> Encode for [u8; N] {
+    #[inline]
     fn encoded_len(&self) -> usize {
         padded(N)
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         w.put_fixed(self)
     }
 }
 
 impl<T: Encode> Encode for Option<T> {
+    #[inline]
     fn encoded_len(&self) -> usize {
         self.as_ref().map_or(0, T::encoded_len).saturating_add(4)
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         self.is_some().encode(w)?;
         self.as_ref().map_or(Ok(()), |value| value.encode(w))
@@ -93,18 +108,22 @@ impl<T: Encode> Encode for Option<T> {
 }
 
 impl<T: Encode + ?Sized> Encode for Box<T> {
+    #[inline]
     fn encoded_len(&self) -> usize {
         (**self).encoded_len()
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         (**self).encode(w)
     }
 }
 
 impl<T: Encode + ?Sized> Encode for &T {
+    #[inline]
     fn encoded_len(&self) -> usize {
         (**self).encoded_len()
     }
+    #[inline]
     fn encode(&self, w: &mut Writer) -> Result<(), EncodeError> {
         (**self).encode(w)
     }

@@ -19,30 +19,35 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// The whole record.
     #[must_use]
+    #[inline]
     pub fn new(record: &'a Bytes) -> Self {
         Self { record, at: 0, end: record.len() }
     }
 
     /// Bytes from the record's start to this position.
     #[must_use]
+    #[inline]
     pub fn offset(&self) -> usize {
         self.at
     }
 
     /// Bytes left.
     #[must_use]
+    #[inline]
     pub fn remaining(&self) -> usize {
         self.end.saturating_sub(self.at)
     }
 
     /// The bytes left.
     #[must_use]
+    #[inline]
     pub fn as_slice(&self) -> &'a [u8] {
         self.record.get(self.at..self.end).unwrap_or_default()
     }
 
     /// The first `n` bytes as a slice of the record, shared and not copied, and what follows. `None` where fewer are left.
     #[must_use]
+    #[inline]
     pub fn split_bytes(self, n: usize) -> Option<(Self, Bytes)> {
         let (rest, head) = self.split(n)?;
         Some((rest, self.record.slice(head.at..head.end)))
@@ -50,6 +55,7 @@ impl<'a> Input<'a> {
 
     /// The rest after `n` bytes, and those bytes as an input of their own. `None` where fewer are left.
     #[must_use]
+    #[inline]
     pub fn split(self, n: usize) -> Option<(Self, Self)> {
         if n > self.remaining() {
             return None;

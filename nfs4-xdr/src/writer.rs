@@ -54,6 +54,7 @@ impl Writer {
 
     /// Bytes written so far.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.inline.len().saturating_add(self.shared_len)
     }
@@ -77,10 +78,12 @@ impl Writer {
 
     /// Bytes that still fit.
     #[must_use]
+    #[inline]
     pub fn room(&self) -> usize {
         self.limit.saturating_sub(self.len())
     }
 
+    #[inline]
     fn claim(&self, need: usize) -> Result<(), EncodeError> {
         if need > self.room() {
             return Err(EncodeError::TooBig { need, limit: self.limit });
@@ -89,11 +92,13 @@ impl Writer {
     }
 
     /// Adds a value.
+    #[inline]
     pub fn put<T: Encode + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
         value.encode(self)
     }
 
     /// Adds bytes as they are, without length or padding.
+    #[inline]
     pub fn put_raw(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         self.claim(bytes.len())?;
         self.inline.put_slice(bytes);
@@ -101,6 +106,7 @@ impl Writer {
     }
 
     /// Adds `opaque name[N]`: bytes and padding.
+    #[inline]
     pub fn put_fixed(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         self.claim(padded(bytes.len()))?;
         self.inline.put_slice(bytes);
@@ -109,6 +115,7 @@ impl Writer {
     }
 
     /// Adds `opaque name<>`: length, bytes, padding. The bytes are copied.
+    #[inline]
     pub fn put_opaque(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
         let len = wire_len(bytes.len())?;
         self.claim(padded(bytes.len()).saturating_add(4))?;
@@ -128,6 +135,16 @@ impl Writer {
         self.inline.put_u32(len);
         self.share(data.clone());
         self.inline.put_bytes(0, padding(data.len()));
+        Ok(())
+    }
+
+    /// Adds what another writer encoded; from [`SHARE_MIN`] bytes on it is shared and not copied.
+    pub fn put_encoded(&mut self, bytes: Bytes) -> Result<(), EncodeError> {
+        if bytes.len() < SHARE_MIN {
+            return self.put_raw(&bytes);
+        }
+        self.claim(bytes.len())?;
+        self.share(bytes);
         Ok(())
     }
 
@@ -222,6 +239,7 @@ impl Writer {
     }
 }
 
+#[inline]
 fn padding(len: usize) -> usize {
     len.wrapping_neg() % 4
 }

@@ -85,10 +85,27 @@ macro_rules! attrs {
             )*
         }
 
+        impl Attr {
+            /// Fewest bytes that a value takes on the wire.
+            #[must_use]
+            pub const fn min_wire(self) -> usize {
+                match self {
+                    $( Self::$attr => <$value as Decode>::MIN_WIRE, )*
+                }
+            }
+        }
+
         impl Attrs {
             fn value(&self, attr: Attr) -> Option<&dyn Value> {
                 match attr {
                     $( Attr::$attr => attrs!(@get self $store $get).map(|value| value as &dyn Value), )*
+                }
+            }
+
+            /// Adds the value, where there is one.
+            fn encode_value(&self, attr: Attr, w: &mut Writer) -> Result<(), EncodeError> {
+                match attr {
+                    $( Attr::$attr => attrs!(@get self $store $get).map_or(Ok(()), |value| value.encode(w)), )*
                 }
             }
 
@@ -231,9 +248,7 @@ impl Attrs {
     fn encode_set(&self, set: &AttrSet, w: &mut Writer) -> Result<(), EncodeError> {
         set.encode(w)?;
         let len = w.later_u32()?;
-        for value in set.iter().filter_map(|attr| self.value(attr)) {
-            value.encode(w)?;
-        }
+        set.iter().try_for_each(|attr| self.encode_value(attr, w))?;
         w.close_opaque(len)
     }
 

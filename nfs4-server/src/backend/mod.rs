@@ -15,6 +15,7 @@
 //! - cookies survive inserts and deletes, are unique in a directory and greater than 2; "." and ".." never appear.
 
 mod answer;
+pub mod in_place;
 pub mod kit;
 pub mod local;
 pub mod mem;

@@ -18,7 +18,7 @@ use super::print::fingerprint;
 use super::rules::{self, Opening};
 use crate::core::Core;
 use crate::net::{Call, Conn, begin_reply, end_reply};
-use crate::ops;
+use crate::ops::{self, Told};
 use crate::state::{self, Reply, SlotGuard, Turn};
 
 /// Record mark and the header of an accepted reply: what comes before the result that a slot keeps.
@@ -236,13 +236,15 @@ async fn execute(
         let num = op.num();
         ctx.room = w.room();
         let result = match slot.as_ref().map_or(Ok(()), |_| rules::behind_sequence(&op)) {
-            Err(status) => ResOp::error(num, status),
-            Ok(()) if num.worst_reply().is_some_and(|worst| worst > w.room()) => ResOp::error(num, too_big),
+            Err(status) => Told::Result(ResOp::error(num, status)),
+            Ok(()) if num.worst_reply().is_some_and(|worst| worst > w.room()) => {
+                Told::Result(ResOp::error(num, too_big))
+            }
             Ok(()) => ops::dispatch(&mut ctx, op).await,
         };
         let before = w.mark();
         status = result.status();
-        let fits = w.put(&result).is_ok();
+        let fits = result.put(&mut w).is_ok();
         if !fits {
             w.rewind(before);
             status = too_big;

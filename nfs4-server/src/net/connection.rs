@@ -19,6 +19,7 @@ use super::call::{Asked, end_reply, look_at};
 use super::out::Out;
 use super::pending::Pending;
 use super::{Call, NetLimits};
+use crate::backend::in_place;
 use crate::state::ConnId;
 
 /// What carries out calls.
@@ -245,6 +246,7 @@ async fn read<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, limits: &NetLimits
             Ok(0) | Err(_) => return End::Closed,
             Ok(_) => streak += 1,
         }
+        let mut first = true;
         loop {
             let record = match deframer.next() {
                 Ok(Some(record)) => record,
@@ -259,14 +261,17 @@ async fn read<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, limits: &NetLimits
                 conn.out.write(&conn.stream);
                 conn.room(limits).await;
             }
-            take_up(service, conn, record).await;
+            let alone = first && deframer.pending() == 0 && conn.inflight.load(Ordering::Relaxed) == 0;
+            first = false;
+            take_up(service, conn, record, alone).await;
         }
         conn.out.write(&conn.stream);
     }
 }
 
-/// Runs one record's call in place as far as it goes; what has to wait goes on in a task of its own.
-async fn take_up<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, record: Bytes) {
+/// Runs one record's call in place as far as it goes; what has to wait goes on in a task of its own. `alone`: nothing
+/// else of this connection waits.
+async fn take_up<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, record: Bytes, alone: bool) {
     match message_type(&record) {
         Some((xid, MsgType::Reply)) => return conn.pending.reply(xid, record),
         Some((_, MsgType::Call)) => {}
@@ -282,7 +287,7 @@ async fn take_up<S: Service>(service: &Arc<S>, conn: &Arc<Conn>, record: Bytes) 
     conn.begin(bytes);
     let mut work: Pin<Box<dyn Future<Output = Option<Segments>> + Send>> =
         Box::pin(Arc::clone(service).compound(Arc::clone(conn), call));
-    let first = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+    let first = poll_fn(|cx| Poll::Ready(in_place::run(alone, || work.as_mut().poll(cx)))).await;
     match first {
         Poll::Ready(message) => {
             if let Some(message) = message {

@@ -101,6 +101,42 @@ fn is_meta(group: AttrGroup) -> bool {
     matches!(group, AttrGroup::Fixed | AttrGroup::Data | AttrGroup::Meta | AttrGroup::Access)
 }
 
+/// What a request asks for, looked at once: what of it an export has, and which sources that needs.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "one for each source of values")]
+pub(crate) struct Wanted {
+    set: AttrSet,
+    meta: bool,
+    space: bool,
+    limits: bool,
+    server: bool,
+}
+
+impl Wanted {
+    /// Those attributes of `want` that are supported.
+    pub(crate) fn new(ctx: &Ctx<'_>, export: &Export, want: &AttrSet) -> Self {
+        let set = want.and(&supported(ctx, export));
+        let meta = set.iter().any(|attr| is_meta(attr.group()) || attr == Attr::MountedOnFileid);
+        Self {
+            meta,
+            space: set.any_of(AttrGroup::Space),
+            limits: set.any_of(AttrGroup::Limits),
+            server: set.any_of(AttrGroup::Server),
+            set,
+        }
+    }
+
+    /// Whether handles are asked for.
+    pub(crate) fn handles(&self) -> bool {
+        self.set.contains(Attr::Filehandle)
+    }
+
+    /// Fewest bytes that the values take on the wire.
+    pub(crate) fn least_bytes(&self) -> usize {
+        self.set.iter().map(Attr::min_wire).fold(0, usize::saturating_add)
+    }
+}
+
 /// The values of those attributes of `want` that are supported. `meta` is what a listing brought along.
 pub(crate) async fn collect(
     ctx: &Ctx<'_>,
@@ -108,37 +144,85 @@ pub(crate) async fn collect(
     want: &AttrSet,
     meta: Option<Meta>,
 ) -> Result<Attrs, Status> {
-    let want = want.and(&supported(ctx, &place.export));
+    collect_wanted(ctx, place, &Wanted::new(ctx, &place.export, want), meta).await
+}
+
+/// The same for many objects of one export.
+pub(crate) async fn collect_wanted(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    wanted: &Wanted,
+    meta: Option<Meta>,
+) -> Result<Attrs, Status> {
+    let want = &wanted.set;
     let mut attrs = Attrs::new();
-    if want.iter().any(|attr| is_meta(attr.group()) || attr == Attr::MountedOnFileid) {
+    if wanted.meta {
         let meta = match meta {
             Some(meta) => meta,
             None => place.export.backend.getattr(&place.node).await?,
         };
-        put_meta(&mut attrs, &want, &meta);
+        put_meta(&mut attrs, want, &meta);
         if want.contains(Attr::MountedOnFileid) {
             attrs.set_mounted_on_fileid(mounted_on_fileid(ctx, place, &meta).await);
         }
     }
-    if want.any_of(AttrGroup::Space) {
-        put_space(&mut attrs, &want, &place.export.backend.statfs(&ctx.who(&place.export)).await?);
+    if wanted.space {
+        put_space(&mut attrs, want, &place.export.backend.statfs(&ctx.who(&place.export)).await?);
     }
-    if want.any_of(AttrGroup::Limits) {
-        put_limits(&mut attrs, &want, &place.export);
-    }
-    if want.any_of(AttrGroup::Server) {
-        put_server(&mut attrs, &want, ctx, &place.export);
-    }
-    if want.contains(Attr::Fsid) {
-        attrs.set_fsid(place.export.fsid);
-    }
-    if want.contains(Attr::RdattrError) {
-        attrs.set_rdattr_error(Status::Ok);
-    }
+    put_known(&mut attrs, wanted, ctx, &place.export);
     if want.contains(Attr::Filehandle) {
         attrs.set_filehandle(ctx.core.exports.handle(place));
     }
     Ok(attrs)
+}
+
+/// The same for an entry of a directory, from what the listing brought; false where that is not enough. `attrs` holds
+/// what an entry before had.
+pub(crate) async fn collect_entry(
+    ctx: &Ctx<'_>,
+    export: &Export,
+    wanted: &Wanted,
+    meta: Option<&Meta>,
+    attrs: &mut Attrs,
+) -> Result<bool, Status> {
+    let want = &wanted.set;
+    if want.contains(Attr::Filehandle) {
+        return Ok(false);
+    }
+    // What is not set again below must not stay.
+    if !attrs.is_empty() && (attrs.mask() != want || want.contains(Attr::TimeCreate)) {
+        *attrs = Attrs::new();
+    }
+    if wanted.meta {
+        let Some(meta) = meta else { return Ok(false) };
+        put_meta(attrs, want, meta);
+        if want.contains(Attr::MountedOnFileid) {
+            // No entry is the root of its export.
+            attrs.set_mounted_on_fileid(meta.fileid);
+        }
+    }
+    if wanted.space {
+        put_space(attrs, want, &export.backend.statfs(&ctx.who(export)).await?);
+    }
+    put_known(attrs, wanted, ctx, export);
+    Ok(true)
+}
+
+/// What is known without asking the backend.
+fn put_known(attrs: &mut Attrs, wanted: &Wanted, ctx: &Ctx<'_>, export: &Export) {
+    let want = &wanted.set;
+    if wanted.limits {
+        put_limits(attrs, want, export);
+    }
+    if wanted.server {
+        put_server(attrs, want, ctx, export);
+    }
+    if want.contains(Attr::Fsid) {
+        attrs.set_fsid(export.fsid);
+    }
+    if want.contains(Attr::RdattrError) {
+        attrs.set_rdattr_error(Status::Ok);
+    }
 }
 
 /// At the root of an export that is mounted somewhere: the directory it is mounted on.

@@ -2,6 +2,7 @@
 
 use nfs4_proto::{ArgOp, OpNum, ResOp, Status};
 
+use super::told::Told;
 use super::{
     access, attrs, copy, deleg, filehandle, io, lock, lookup, namespace, open, readdir, security, session,
     sparse, xattr,
@@ -9,8 +10,8 @@ use super::{
 use crate::compound::Ctx;
 
 /// Carries out one operation.
-pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
-    match op {
+pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
+    let result = match op {
         ArgOp::Access(args) => ResOp::Access(access::access(ctx, args).await),
         ArgOp::Close(args) => ResOp::Close(open::close(ctx, args)),
         ArgOp::Commit(args) => ResOp::Commit(io::commit(ctx, args).await),
@@ -37,7 +38,10 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
             ResOp::Putrootfh(Ok(()))
         }
         ArgOp::Read(args) => ResOp::Read(io::read(ctx, args).await),
-        ArgOp::Readdir(args) => ResOp::Readdir(readdir::readdir(ctx, args).await),
+        ArgOp::Readdir(args) => match readdir::readdir(ctx, args).await {
+            Ok(page) => return Told::Encoded(OpNum::Readdir, page),
+            Err(status) => ResOp::error(OpNum::Readdir, status),
+        },
         ArgOp::Readlink => ResOp::Readlink(lookup::readlink(ctx).await),
         ArgOp::Remove(args) => ResOp::Remove(namespace::remove(ctx, args).await),
         ArgOp::Rename(args) => ResOp::Rename(namespace::rename(ctx, args).await),
@@ -94,5 +98,6 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> ResOp {
         | ArgOp::Setclientid(_)
         | ArgOp::SetclientidConfirm(_)
         | ArgOp::ReleaseLockowner(_) => ResOp::error(op.num(), Status::NotSupp),
-    }
+    };
+    Told::Result(result)
 }

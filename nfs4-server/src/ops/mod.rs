@@ -20,6 +20,8 @@ mod readdir;
 mod security;
 mod session;
 mod sparse;
+mod told;
 mod xattr;
 
 pub(crate) use dispatch::dispatch;
+pub(crate) use told::Told;

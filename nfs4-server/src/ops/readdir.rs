@@ -1,22 +1,32 @@
 //! READDIR.
+//!
+//! Its result is encoded as it is collected: a page has hundreds of entries, and to move each one's attributes through
+//! a list costs more than to look them up.
 
 use std::sync::Arc;
 
-use nfs4_proto::{Attr, AttrSet, Attrs, Component, DirList, Entry, ReaddirArgs, ReaddirOk, Status};
-use nfs4_xdr::{Chain, Encode};
+use bytes::BytesMut;
+use nfs4_proto::{Attr, AttrSet, Attrs, Component, ReaddirArgs, Status};
+use nfs4_xdr::{EncodeError, Segments, Writer};
 
-use super::collect::collect;
-use crate::backend::{self, Fault, Room};
+use super::collect::{Wanted, collect, collect_entry};
+use crate::backend::{Fault, Meta, Node, Room};
 use crate::compound::Ctx;
-use crate::export::Place;
+use crate::export::{PSEUDO_ID, Place};
 
 /// Most entries of one page, whatever the client has room for: bounds the time of one call.
 const MOST_ENTRIES: usize = 8192;
 /// Verifier 8, end of the chain 4, eof 4.
 const FRAME: usize = 16;
+/// Flag 4, cookie 8, length 4 and four bytes of a name, bitmap and length of attributes 8.
+const LEAST_ENTRY: usize = 28;
 
-/// RFC 8881 §18.23. `maxcount` bounds the whole result; `dircount` is a hint that is not needed here.
-pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<ReaddirOk, Status> {
+/// Room that a page gets at first.
+const EXPECTED: usize = 16 << 10;
+
+/// RFC 8881 §18.23: `READDIR4resok`, encoded. `maxcount` bounds the whole result; `dircount` is a hint that is not
+/// needed here.
+pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segments, Status> {
     args.attr_request.check_get()?;
     let dir = ctx.directory()?.clone();
     let backend = &dir.export.backend;
@@ -29,33 +39,52 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Read
     }
     // Number and status of the operation come in front.
     let most = usize::try_from(args.maxcount).unwrap_or(usize::MAX).min(ctx.room.saturating_sub(8));
-    let mut left = most.checked_sub(FRAME).ok_or(Status::TooSmall)?;
+    let left = most.checked_sub(FRAME).ok_or(Status::TooSmall)?;
+    let wanted = Wanted::new(ctx, &dir.export, &args.attr_request);
     let room = Room {
-        entries: MOST_ENTRIES,
+        // No more than can fit: each costs a look at the object.
+        entries: MOST_ENTRIES.min(left / LEAST_ENTRY.saturating_add(wanted.least_bytes())).max(1),
         // Flag 4, cookie 8, length 4, bitmap and length of attributes 8: what the backend counts for each name.
         bytes: left,
         meta: wants_meta(&args.attr_request),
-        nodes: !args.attr_request.is_empty(),
+        nodes: wanted.handles() || dir.export.id == PSEUDO_ID,
     };
     let page = backend.list(&ctx.who(&dir.export), &dir.node, args.cookie, room).await?;
+    // The end of the chain and eof come last.
+    let mut w = Writer::with_limit(BytesMut::with_capacity(most.min(EXPECTED)), most.saturating_sub(8));
+    w.put(&cookieverf).map_err(|_| Status::TooSmall)?;
     let mut eof = page.eof;
-    let mut entries = Vec::with_capacity(page.entries.len().min(1024));
+    let mut told = false;
+    // One for all entries: the same attributes get other values.
+    let mut attrs = Attrs::new();
     for found in page.entries {
-        let cookie = found.cookie;
-        let Some(entry) = entry(ctx, &dir, found, &args.attr_request).await? else { continue };
-        let need = entry.encoded_len().saturating_add(4);
-        if need > left {
-            if entries.is_empty() {
+        debug_assert!(found.cookie > 2, "cookies 0 to 2 are reserved");
+        let before = w.mark();
+        let (cookie, name) = (found.cookie, Component::new(found.name).ok_or(Status::ServerFault)?);
+        if !attributes(ctx, &dir, found.meta, found.node, &args.attr_request, &wanted, &mut attrs).await? {
+            continue;
+        }
+        if put_entry(&mut w, cookie, &name, &attrs).is_err() {
+            if !told {
                 return Err(Status::TooSmall);
             }
+            w.rewind(before);
             eof = false;
             break;
         }
-        left = left.saturating_sub(need);
-        debug_assert!(cookie > 2, "cookies 0 to 2 are reserved");
-        entries.push(entry);
+        told = true;
     }
-    Ok(ReaddirOk { cookieverf, reply: DirList { entries: Chain(entries), eof } })
+    w.set_limit(most);
+    w.put(&false).and_then(|()| w.put(&eof)).map_err(|_| Status::ServerFault)?;
+    Ok(w.finish())
+}
+
+/// `entry4` with the mark before it that one comes.
+fn put_entry(w: &mut Writer, cookie: u64, name: &Component, attrs: &Attrs) -> Result<(), EncodeError> {
+    w.put(&true)?;
+    w.put(&cookie)?;
+    w.put(name)?;
+    w.put(attrs)
 }
 
 fn wants_meta(want: &AttrSet) -> bool {
@@ -64,42 +93,45 @@ fn wants_meta(want: &AttrSet) -> bool {
     !left.is_empty()
 }
 
-/// One entry; `None` where it went away meanwhile.
-async fn entry(
+/// An entry's attributes, put into `attrs`, which holds those of the entry before; false where it went away meanwhile.
+async fn attributes(
     ctx: &Ctx<'_>,
     dir: &Place,
-    found: backend::Entry,
+    meta: Option<Result<Meta, Fault>>,
+    node: Option<Node>,
     want: &AttrSet,
-) -> Result<Option<Entry>, Status> {
-    let backend::Entry { name, cookie, meta, node } = found;
-    let name = Component::new(name).ok_or(Status::ServerFault)?;
+    wanted: &Wanted,
+    attrs: &mut Attrs,
+) -> Result<bool, Status> {
     if want.is_empty() {
-        return Ok(Some(Entry { cookie, name, attrs: Attrs::new() }));
+        return Ok(true);
     }
-    let attrs = match (meta.transpose(), node) {
-        (Err(Fault::NoEnt | Fault::Stale), _) => return Ok(None),
+    let put = match (meta.transpose(), node) {
+        (Err(Fault::NoEnt | Fault::Stale), _) => return Ok(false),
         (Err(fault), _) => Err(Status::from(fault)),
-        // A mount point below the export: it is listed and cannot be entered.
-        (Ok(_), None) => Err(Status::Access),
         (Ok(meta), Some(node)) => {
             let child = Place { export: Arc::clone(&dir.export), node };
             let crossed = ctx.core.exports.cross(child.clone());
             // The root of a mounted export shows itself, and not the directory it lies on.
             let meta = if crossed.export.id == child.export.id { meta } else { None };
-            match collect(ctx, &crossed, want, meta).await {
-                Err(Status::NoEnt | Status::Stale) => return Ok(None),
-                other => other,
-            }
+            collect(ctx, &crossed, want, meta).await.map(|got| *attrs = got)
         }
+        // Without its node: none was asked for, or it is a mount point below the export, which is listed and
+        // cannot be entered.
+        (Ok(meta), None) => match collect_entry(ctx, &dir.export, wanted, meta.as_ref(), attrs).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Status::Access),
+            Err(status) => Err(status),
+        },
     };
-    let attrs = match attrs {
-        Ok(attrs) => attrs,
+    match put {
+        Ok(()) => Ok(true),
+        Err(Status::NoEnt | Status::Stale) => Ok(false),
         Err(status) if want.contains(Attr::RdattrError) => {
-            let mut only = Attrs::new();
-            only.set_rdattr_error(status);
-            only
+            *attrs = Attrs::new();
+            attrs.set_rdattr_error(status);
+            Ok(true)
         }
-        Err(status) => return Err(status),
-    };
-    Ok(Some(Entry { cookie, name, attrs }))
+        Err(status) => Err(status),
+    }
 }

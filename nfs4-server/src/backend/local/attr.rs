@@ -201,11 +201,27 @@ impl Inner {
             applied.gid = set.gid.is_some();
         }
         if let Some(mode) = set.mode {
+            // The kernel has no mode of a symbolic link to set: every one is 0777. To refuse it would fail whoever
+            // sets modes of all objects alike.
+            if object.kind == FileKind::Symlink {
+                applied.mode = true;
+                return self.apply_times(who, object, set, applied);
+            }
             let old = stat(object.fd()).map_err(|errno| self.fault(errno))?.stx_mode;
             let new = Mode::from_raw_mode(masked(old.into(), mode));
             rustix::fs::chmod(sys::proc_path(object.fd()), new).map_err(|errno| self.fault(errno))?;
             applied.mode = true;
         }
+        self.apply_times(who, object, set, applied)
+    }
+
+    fn apply_times(
+        &self,
+        who: &Who,
+        object: &Object,
+        set: &SetMeta,
+        applied: &mut Applied,
+    ) -> Result<(), Fault> {
         if set.atime.is_some() || set.mtime.is_some() {
             self.set_times(who, object, set.atime, set.mtime)?;
             applied.atime = set.atime.is_some();

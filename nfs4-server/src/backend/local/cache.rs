@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::change::Change;
 use super::data::Descriptors;
+use super::listing::Listing;
 use super::pool::Pool;
 use super::sync::Lane;
 use crate::backend::{FileKind, Oid, RawHandle};
@@ -39,7 +40,11 @@ pub(super) struct Object {
     pub(super) change: Change,
     /// The last name is gone and no open is left.
     pub(super) gone: AtomicBool,
+    /// It was large then.
+    pub(super) large: AtomicBool,
     pub(super) data: Mutex<Descriptors>,
+    /// The names in it.
+    pub(super) listing: Mutex<Listing>,
     /// Who waits for an fsync (0: of data only, 1: of everything).
     pub(super) lanes: [Mutex<Lane>; 2],
     reaper: Weak<Pool>,
@@ -65,7 +70,9 @@ impl Object {
             turn: Mutex::default(),
             change: Change::default(),
             gone: AtomicBool::new(false),
+            large: AtomicBool::new(false),
             data: Mutex::default(),
+            listing: Mutex::default(),
             lanes: [Mutex::default(), Mutex::default()],
             reaper,
         }
@@ -91,7 +98,7 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         // The last descriptor of a removed file frees its blocks, which can take long: not on a thread that serves.
-        if self.gone.load(Ordering::Relaxed)
+        if self.large.load(Ordering::Relaxed)
             && let (Some(pool), Some(fd)) = (self.reaper.upgrade(), self.fd.take())
         {
             pool.run_unbounded(move || drop(fd));

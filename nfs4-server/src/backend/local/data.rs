@@ -16,6 +16,7 @@ use smallvec::smallvec;
 use super::attr::{R, W, X, stat};
 use super::cache::Object;
 use super::handle::is_file;
+use super::names::LARGE;
 use super::sys::Io;
 use super::{Inner, sys};
 use crate::backend::{Answer, Fault, OpenAccess, Opened, ReadData, Stable, Who, Written};
@@ -76,13 +77,16 @@ impl Drop for OpenFile {
         }
         let closing = std::mem::take(&mut *data);
         drop(data);
-        if stat(object.fd()).is_ok_and(|stat| stat.stx_nlink == 0) {
+        let stat = stat(object.fd());
+        if stat.is_ok_and(|stat| stat.stx_nlink == 0) {
             object.gone.store(true, Ordering::Relaxed);
             self.inner.cache.forget(object);
         }
-        // Closing a written or removed file can take long: not on a thread that serves.
-        if closing.writer.is_some() || object.gone.load(Ordering::Relaxed) {
+        // Closing a large removed file takes long, and a written one may: not on a thread that serves.
+        if object.gone.load(Ordering::Relaxed) && stat.is_ok_and(|stat| stat.stx_blocks > LARGE) {
             self.inner.pool.run_unbounded(move || drop(closing));
+        } else if closing.writer.is_some() {
+            self.inner.pool.run_aside(move || drop(closing));
         }
     }
 }
@@ -245,7 +249,7 @@ impl Inner {
             }
         }
         let inner = Arc::clone(self);
-        self.pool.run(move || {
+        let job = move || {
             let _as = inner.creds.user(&file.who)?;
             let how = match stable {
                 Stable::Un => Io::Wait,
@@ -258,7 +262,8 @@ impl Inner {
                 inner.new_verifier();
             }
             done.map(|count| written(count, stable)).map_err(|errno| inner.fault(errno))
-        })
+        };
+        if small { self.pool.run_short(job) } else { self.pool.run(job) }
     }
 
     /// `None`: it would wait.

@@ -8,7 +8,9 @@ use rustix::io::Errno;
 
 use super::attr::{WANTED, meta};
 use super::cache::Object;
+use super::change::ctime;
 use super::handle::{Wait, device, is_dir};
+use super::listing::ENTRY;
 use super::{Inner, sys};
 use crate::backend::{Entry, Fault, FileKind, Page, Room, Who};
 
@@ -16,8 +18,6 @@ use crate::backend::{Entry, Fault, FileKind, Page, Room, Who};
 const COOKIE: u64 = 3;
 /// What one getdents may return.
 const BUFFER: usize = 32 * 1024;
-/// What [`Room::bytes`] counts for each entry besides its name.
-const ENTRY: usize = 24;
 /// Entries that a page gets room for at first.
 const EXPECTED: usize = 64;
 
@@ -28,7 +28,7 @@ impl Inner {
         if matches!(cookie, 1 | 2) {
             return Err(Fault::BadCookie);
         }
-        self.alive(dir)?;
+        let at = ctime(&self.alive(dir)?);
         let _as = self.creds.user(who)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(sys::proc_path(dir.fd()), flags, Mode::empty())
@@ -61,6 +61,9 @@ impl Inner {
             page.entries.extend(self.entry(&fd, dir, name, cookie, room)?);
         }
         page.eof = true;
+        if cookie == 0 {
+            self.keep_names(dir, at, &page);
+        }
         Ok(page)
     }
 

@@ -17,6 +17,7 @@ mod dir;
 mod errno;
 mod handle;
 mod hints;
+mod listing;
 mod names;
 mod pool;
 mod ranges;
@@ -30,7 +31,7 @@ mod xattr;
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -79,6 +80,8 @@ struct Inner {
     device: (u32, u32),
     root: Arc<Object>,
     cache: Cache,
+    /// Names of directories that are kept; at most four for each descriptor.
+    listed: Arc<AtomicUsize>,
     clock: Clock,
     creds: Creds,
     /// Mode bits and POSIX ACLs are all that decides on this file system.
@@ -159,16 +162,25 @@ impl Local {
         self.inner.pool.run(move || job(&inner))
     }
 
+    /// A job that only waits where its objects are not in the kernel's caches.
+    fn short<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Arc<Inner>) -> Result<T, Fault> + Send + 'static,
+    ) -> Answer<T> {
+        let inner = Arc::clone(&self.inner);
+        self.inner.pool.run_short(move || job(&inner))
+    }
+
     /// A change of names or attributes: its answer waits until the objects it names are on the medium.
     fn durable<T: Send + Unpin + 'static>(
         &self,
         job: impl FnOnce(&Arc<Inner>) -> Result<Synced<T>, Fault> + Send + 'static,
     ) -> Answer<T> {
         if !self.inner.options.sync_metadata {
-            return self.job(move |inner| job(inner).map(|(value, _)| value));
+            return self.short(move |inner| job(inner).map(|(value, _)| value));
         }
         let inner = Arc::clone(&self.inner);
-        let answer = self.inner.pool.run(move || {
+        let answer = self.inner.pool.run_short(move || {
             let (value, objects) = job(&inner)?;
             let syncs: Vec<_> = objects.iter().map(|object| inner.join_sync(object, Depth::All)).collect();
             Ok((value, syncs))
@@ -201,7 +213,7 @@ impl Backend for Local {
             return Answer::ok(Inner::node(&object));
         }
         let handle = RawHandle::from_slice(handle);
-        self.job(move |inner| inner.resolve_cold(&handle).map(|object| Inner::node(&object)))
+        self.short(move |inner| inner.resolve_cold(&handle).map(|object| Inner::node(&object)))
     }
 
     fn lookup(&self, who: &Who, dir: &Node, name: &[u8]) -> Answer<Node> {
@@ -213,13 +225,13 @@ impl Backend for Local {
             found => return found.map(|object| Inner::node(&object)).into(),
         }
         let (who, name) = (who.clone(), RawHandle::from_slice(name));
-        self.job(move |inner| inner.lookup(&who, &dir, &name, Wait::Yes).map(|object| Inner::node(&object)))
+        self.short(move |inner| inner.lookup(&who, &dir, &name, Wait::Yes).map(|object| Inner::node(&object)))
     }
 
     fn parent(&self, who: &Who, node: &Node) -> Answer<Node> {
         let object = got!(self.inner.object(node));
         let who = who.clone();
-        self.job(move |inner| inner.parent(&who, &object).map(|object| Inner::node(&object)))
+        self.short(move |inner| inner.parent(&who, &object).map(|object| Inner::node(&object)))
     }
 
     fn getattr(&self, node: &Node) -> Answer<Meta> {
@@ -269,13 +281,16 @@ impl Backend for Local {
 
     fn readlink(&self, _who: &Who, node: &Node) -> Answer<Bytes> {
         let object = got!(self.inner.object(node));
-        self.job(move |inner| inner.readlink(&object))
+        self.short(move |inner| inner.readlink(&object))
     }
 
     fn list(&self, who: &Who, dir: &Node, cookie: u64, room: Room) -> Answer<Page> {
         let dir = got!(self.inner.object(dir));
+        if let Some(page) = got!(self.inner.list_kept(who, &dir, cookie, room)) {
+            return Answer::ok(page);
+        }
         let who = who.clone();
-        self.job(move |inner| inner.list(&who, &dir, cookie, room))
+        self.short(move |inner| inner.list(&who, &dir, cookie, room))
     }
 
     fn open(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened> {
@@ -309,13 +324,13 @@ impl Backend for Local {
 
     fn statfs(&self, who: &Who) -> Answer<FsStat> {
         let privileged = who.uid == 0 && self.inner.creds.switches();
-        self.job(move |inner| inner.statfs(privileged))
+        self.short(move |inner| inner.statfs(privileged))
     }
 
     fn getxattr(&self, who: &Who, node: &Node, name: &[u8]) -> Answer<Bytes> {
         let object = got!(self.inner.object(node));
         let (who, name) = (who.clone(), RawHandle::from_slice(name));
-        self.job(move |inner| inner.getxattr(&who, &object, &name))
+        self.short(move |inner| inner.getxattr(&who, &object, &name))
     }
 
     fn setxattr(
@@ -336,7 +351,7 @@ impl Backend for Local {
     fn listxattrs(&self, who: &Who, node: &Node) -> Answer<Vec<Bytes>> {
         let object = got!(self.inner.object(node));
         let who = who.clone();
-        self.job(move |inner| inner.listxattrs(&who, &object))
+        self.short(move |inner| inner.listxattrs(&who, &object))
     }
 
     fn removexattr(&self, who: &Who, node: &Node, name: &[u8]) -> Answer<ChangeInfo> {

@@ -13,6 +13,9 @@ use super::handle::{Wait, is_component, is_dir};
 use super::{Inner, sys};
 use crate::backend::{Fault, FileKind, Linked, Removed, Renamed, Who};
 
+/// Blocks of 512 bytes of a file that takes long to free.
+pub(super) const LARGE: u64 = 2048;
+
 impl Inner {
     /// LINK.
     pub(super) fn link(
@@ -78,8 +81,12 @@ impl Inner {
     /// An object lost a name; says whether it was the last.
     fn lost_name(&self, object: &Object) -> bool {
         self.touch(object);
-        let last = stat(object.fd()).is_ok_and(|stat| stat.stx_nlink == 0);
+        let stat = stat(object.fd());
+        let last = stat.is_ok_and(|stat| stat.stx_nlink == 0);
         if last {
+            if stat.is_ok_and(|stat| stat.stx_blocks > LARGE) {
+                object.large.store(true, Ordering::Relaxed);
+            }
             if let Some(hints) = &self.hints {
                 hints.forget(&object.key);
             }

@@ -4,16 +4,23 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::creds;
-use crate::backend::{Answer, Fault};
+use crate::backend::{Answer, Fault, in_place};
 
 /// Jobs that may stand in the queue.
 const QUEUE: usize = 4096;
+
+/// A job in place that takes longer shows that the medium is waited for, and the pool does the next ones.
+const QUICK: Duration = Duration::from_millis(2);
+/// For so long, in milliseconds.
+const AFTER_SLOW: u64 = 1000;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -28,6 +35,17 @@ struct Shared {
     state: Mutex<State>,
     work: Condvar,
     room: Arc<Semaphore>,
+    in_place: InPlace,
+}
+
+/// Jobs in place.
+struct InPlace {
+    started: Instant,
+    /// Threads that are busy with one now, and how many may be.
+    busy: AtomicUsize,
+    most: usize,
+    /// Not before so many milliseconds after the start.
+    not_before: AtomicU64,
 }
 
 #[derive(Default)]
@@ -50,6 +68,7 @@ impl Pool {
             state: Mutex::default(),
             work: Condvar::new(),
             room: Arc::new(Semaphore::new(QUEUE)),
+            in_place: InPlace::new(),
         });
         shared.lock().threads = 1;
         shared.start(0)?;
@@ -83,9 +102,75 @@ impl Pool {
         }
     }
 
+    /// Runs a short `job` in place where that is allowed and jobs have been short, else on a thread of the pool.
+    pub(super) fn run_short<T, F>(&self, job: F) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> Result<T, Fault> + Send + 'static,
+    {
+        if in_place::allowed()
+            && let Some(_busy) = self.shared.in_place.enter()
+        {
+            let done = catch_unwind(AssertUnwindSafe(job));
+            return done
+                .unwrap_or_else(|_| {
+                    tracing::error!("a job in place panicked");
+                    Err(Fault::ServerFault)
+                })
+                .into();
+        }
+        self.run(job)
+    }
+
+    /// Runs a short `job` that nobody waits for.
+    pub(super) fn run_aside(&self, job: impl FnOnce() + Send + 'static) {
+        match in_place::allowed().then(|| self.shared.in_place.enter()).flatten() {
+            Some(_busy) => job(),
+            None => self.run_unbounded(job),
+        }
+    }
+
     /// Runs `job` without a place in the bound: for work that others already wait for (their number is bounded).
     pub(super) fn run_unbounded(&self, job: impl FnOnce() + Send + 'static) {
         self.shared.push(Box::new(job), None);
+    }
+}
+
+/// A job in place.
+struct Busy<'a> {
+    of: &'a InPlace,
+    since: Instant,
+}
+
+impl InPlace {
+    fn new() -> Self {
+        let most = thread::available_parallelism().map_or(1, |n| (n.get() / 2).max(1));
+        Self { started: Instant::now(), busy: AtomicUsize::new(0), most, not_before: AtomicU64::new(0) }
+    }
+
+    fn enter(&self) -> Option<Busy<'_>> {
+        let since = Instant::now();
+        if self.at(since) < self.not_before.load(Ordering::Relaxed) {
+            return None;
+        }
+        if self.busy.fetch_add(1, Ordering::Relaxed) >= self.most {
+            self.busy.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        Some(Busy { of: self, since })
+    }
+
+    fn at(&self, when: Instant) -> u64 {
+        u64::try_from(when.saturating_duration_since(self.started).as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.of.busy.fetch_sub(1, Ordering::Relaxed);
+        if self.since.elapsed() > QUICK {
+            self.of.not_before.store(self.of.at(Instant::now()) + AFTER_SLOW, Ordering::Relaxed);
+        }
     }
 }
 

@@ -197,6 +197,7 @@ impl Local {
         let magic = magic(&mount);
         let (clock, mark) = Clock::new(fine.unwrap_or_else(|| is_multigrain(magic)), kept("change"));
         let cache = Cache::new(options.descriptors);
+        let listed = Arc::default();
         cache.floor.store(mark.floor, Ordering::Relaxed);
         let random = || random().ok_or_else(|| system(io::Error::other("the system gives no randomness")));
         let (instance, seed, verifier) = (random()?, (random()?, random()?), random()?);
@@ -230,6 +231,7 @@ impl Local {
             device: device(&state),
             root,
             cache,
+            listed,
             clock,
             creds,
             modes_decide: is_known(magic),

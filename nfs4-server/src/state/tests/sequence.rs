@@ -71,7 +71,7 @@ fn where_not_even_sequences_result_may_be_kept_keeping_it_is_refused_and_nothing
     let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
     let with = |sequence, maxresponsesize_cached| {
         let fore = ChannelAttrs { maxresponsesize_cached, ..channel(4096) };
-        let args = CreateSession { fore, sequence, ..session_of(id) };
+        let args = CreateSession { sequence, fore, ..session_of(id) };
         kit.state.create_session(at(0), C1, &args).unwrap().session
     };
     let narrow = sequence(with(id.sequence, 79), 0, 1);

@@ -6,6 +6,7 @@ use super::super::super::{Seek, Sought, Stable};
 use super::super::pool::Pool;
 use super::super::sync::Depth;
 use super::*;
+use crate::backend::in_place;
 
 async fn read(rig: &Rig, file: &Opened, at: u64, len: u32) -> (Vec<u8>, bool) {
     let read = rig.local.read(file, at, len).await.unwrap();
@@ -187,6 +188,25 @@ async fn ranges_are_copied_and_shared_as_the_file_system_can() {
     } else {
         assert_eq!(shared.unwrap_err(), Fault::NotSupp);
     }
+}
+
+#[tokio::test]
+async fn a_short_job_is_done_in_place_where_that_is_allowed_until_one_takes_long() {
+    let pool = Pool::new("test", 1).unwrap();
+    let here = std::thread::current().id();
+    let place = |allowed| in_place::run(allowed, || pool.run_short(|| Ok(std::thread::current().id())));
+    assert_ne!(place(false).await.unwrap(), here);
+    assert_eq!(place(true).await.unwrap(), here);
+    let panics = in_place::run(true, || pool.run_short::<(), _>(|| panic!("a job's own fault")));
+    assert_eq!(panics.await, Err(Fault::ServerFault));
+    let slow = in_place::run(true, || {
+        pool.run_short(|| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            Ok(())
+        })
+    });
+    slow.await.unwrap();
+    assert_ne!(place(true).await.unwrap(), here, "the medium is waited for: nobody else shall");
 }
 
 #[tokio::test]

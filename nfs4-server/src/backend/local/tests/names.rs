@@ -351,3 +351,42 @@ async fn a_read_only_export_changes_nothing() {
     let opened = rig.local.open(&me(), &file, READ).await.unwrap();
     assert!(rig.local.read(&opened, 0, 1).await.unwrap().eof);
 }
+
+async fn listed(rig: &Rig, dir: &Node) -> Vec<(Bytes, Meta)> {
+    let room = Room { entries: 99, bytes: 1 << 20, meta: true, nodes: true };
+    let page = rig.local.list(&me(), dir, 0, room).await.unwrap();
+    assert!(page.eof);
+    page.entries.into_iter().map(|entry| (entry.name, entry.meta.unwrap().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn names_that_are_kept_are_those_of_now_and_attributes_are_asked_for() {
+    let rig = Rig::with(|options| options.sync_metadata = false);
+    let dir = rig.dir("dir").await;
+    let names = || rig.local.inner.listed.load(std::sync::atomic::Ordering::Relaxed);
+    for name in ["a", "b", "c"] {
+        fs::write(rig.path(&format!("dir/{name}")), "").unwrap();
+    }
+    for _ in 0..3 {
+        assert_eq!(listed(&rig, &dir).await.len(), 3);
+    }
+    assert_eq!(names(), if rig.local.inner.clock.fine { 3 } else { 0 });
+    let room = Room { entries: 2, bytes: 1 << 20, meta: false, nodes: false };
+    assert_eq!(all_pages(&rig, &dir, room).await.len(), 3, "a kept listing goes on behind a cookie");
+    // Somebody else changes a file, and then names.
+    fs::write(rig.path("dir/b"), "12345").unwrap();
+    let sizes: Vec<_> = listed(&rig, &dir).await.into_iter().map(|(_, meta)| meta.size).collect();
+    assert_eq!(sizes.iter().sum::<u64>(), 5);
+    fs::rename(rig.path("dir/a"), rig.path("dir/d")).unwrap();
+    fs::remove_file(rig.path("dir/c")).unwrap();
+    for _ in 0..3 {
+        let now: BTreeSet<_> = listed(&rig, &dir).await.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(now, [Bytes::from("b"), Bytes::from("d")].into());
+    }
+    fs::write(rig.path("dir/e"), "").unwrap();
+    assert_eq!(listed(&rig, &dir).await.len(), 3);
+    drop(dir);
+    fs::remove_dir_all(rig.path("dir")).unwrap();
+    rig.local.inner.cache.shrink();
+    assert_eq!(names(), 0, "what is gone is counted no more");
+}
