@@ -251,9 +251,7 @@ async fn execute(
             put_error(&mut w, limit, num, too_big);
         }
         told = told.saturating_add(1);
-        if cfg!(debug_assertions) && !num.may_answer(status) {
-            tracing::error!(op = num.name(), %status, "a status that the RFC does not list for this operation");
-        }
+        debug_assert!(num.may_answer(status), "{} is not to answer {status}", num.name());
         core.metrics.operation(num, status);
         if status != Status::Ok {
             break;

@@ -54,12 +54,22 @@ fn streams() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Bytes that the generator of operations makes something of: from a fixed sequence of numbers.
+fn programs() -> Vec<Vec<u8>> {
+    let mut state = 0x5eed_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u8::try_from(state >> 56).unwrap_or(0)
+    };
+    (0..16).map(|n| (0..64 << (n % 4)).map(|_| next()).collect()).collect()
+}
+
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let golden = nfs4_tests::golden::messages().context("the golden messages")?;
     for (target, _) in nfs4_tests::fuzzing::TARGETS {
         let kind = match target {
-            "operation_args" => "call",
+            "operation_args" | "compound_bytes" => "call",
             "operation_results" => "reply",
             "callback_args" => "cbcall",
             "callback_results" => "cbreply",
@@ -68,6 +78,7 @@ fn main() -> Result<()> {
         let inputs = match target {
             "record_marking" => streams(),
             "rpc_header" => headers()?,
+            "compound_sequence" => programs(),
             _ => golden.iter().filter(|m| m.kind == kind).map(|m| m.bytes.clone()).collect(),
         };
         let dir = root.join(target);
