@@ -72,6 +72,8 @@ impl OpNum {
             Self::Clone => Yes("where the file system below shares blocks; else NOTSUPP"),
             Self::SetSsv => Yes("always NFS4ERR_INVAL: SP4_SSV is not granted"),
             Self::Seek => Yes("data and holes"),
+            Self::IoAdvise => Yes("answers the hints that are followed: none in memory"),
+            Self::ReadPlus => Yes("at most 64 segments; a hole is told whole unless the file has locks"),
             Self::Illegal => Yes("answers OP_ILLEGAL"),
             Self::Delegpurge => No("delegations are not kept over a restart of the client"),
             Self::Openattr => No("named attributes; extended attributes (RFC 8276) are served"),
@@ -84,9 +86,7 @@ impl OpNum {
             | Self::Layoutstats => No("pNFS"),
             Self::WantDelegation => No("no delegation is given yet"),
             Self::CopyNotify => No("copies between servers"),
-            Self::IoAdvise => No("not yet"),
             Self::OffloadCancel | Self::OffloadStatus => No("copies are synchronous"),
-            Self::ReadPlus => No("not yet; READ and SEEK are served"),
             Self::WriteSame => No("patterns of application data"),
             Self::OpenConfirm
             | Self::Renew

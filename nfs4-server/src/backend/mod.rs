@@ -123,6 +123,9 @@ pub trait Backend: Send + Sync + 'static {
     /// The next data or hole at or after `at`; [`Fault::NxIo`] at or beyond the end of the file.
     fn seek(&self, file: &Opened, at: u64, what: Seek) -> Answer<Sought>;
 
+    /// Takes advice on a range (0 bytes: to the end); false where it makes no difference here.
+    fn advise(&self, file: &Opened, at: u64, len: u64, advice: Advice) -> Answer<bool>;
+
     /// Reserves space; extends the file where the range does.
     fn allocate(&self, file: &Opened, at: u64, len: u64) -> Answer<()>;
 

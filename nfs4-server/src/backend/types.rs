@@ -391,6 +391,23 @@ pub enum Seek {
     Hole,
 }
 
+/// How a range will be used: those hints of IO_ADVISE (RFC 7862 §15.5) that systems know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// IO_ADVISE4_NORMAL
+    Normal,
+    /// IO_ADVISE4_SEQUENTIAL
+    Sequential,
+    /// IO_ADVISE4_RANDOM
+    Random,
+    /// IO_ADVISE4_WILLNEED
+    WillNeed,
+    /// IO_ADVISE4_DONTNEED
+    DontNeed,
+    /// IO_ADVISE4_NOREUSE
+    NoReuse,
+}
+
 /// What SEEK found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sought {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::backend::{
-    Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked, Made,
-    Meta, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek,
-    SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
+    Made, Meta, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room,
+    Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Cookies below are reserved.
@@ -282,6 +282,10 @@ impl Backend for PseudoFs {
 
     fn removexattr(&self, _: &Who, _: &Node, _: &[u8]) -> Answer<ChangeInfo> {
         Answer::fault(Fault::RoFs)
+    }
+
+    fn advise(&self, _: &Opened, _: u64, _: u64, _: Advice) -> Answer<bool> {
+        Answer::fault(Fault::IsDir)
     }
 
     fn seek(&self, _: &Opened, _: u64, _: Seek) -> Answer<Sought> {

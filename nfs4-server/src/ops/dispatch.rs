@@ -65,6 +65,8 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         ArgOp::Allocate(args) => ResOp::Allocate(sparse::allocate(ctx, args).await),
         ArgOp::Copy(args) => ResOp::Copy(copy::copy(ctx, args).await),
         ArgOp::Deallocate(args) => ResOp::Deallocate(sparse::deallocate(ctx, args).await),
+        ArgOp::IoAdvise(args) => ResOp::IoAdvise(sparse::io_advise(ctx, args).await),
+        ArgOp::ReadPlus(args) => ResOp::ReadPlus(sparse::read_plus(ctx, args).await),
         ArgOp::Seek(args) => ResOp::Seek(sparse::seek(ctx, args).await),
         ArgOp::Clone(args) => ResOp::Clone(copy::clone(ctx, args).await),
         ArgOp::Getxattr(args) => ResOp::Getxattr(xattr::getxattr(ctx, args).await),
@@ -86,12 +88,10 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         | ArgOp::Layoutreturn(_)
         | ArgOp::WantDelegation(_)
         | ArgOp::CopyNotify(_)
-        | ArgOp::IoAdvise(_)
         | ArgOp::Layouterror(_)
         | ArgOp::Layoutstats(_)
         | ArgOp::OffloadCancel(_)
         | ArgOp::OffloadStatus(_)
-        | ArgOp::ReadPlus(_)
         | ArgOp::WriteSame(_)
         | ArgOp::OpenConfirm(_)
         | ArgOp::Renew(_)

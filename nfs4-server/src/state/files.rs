@@ -311,6 +311,11 @@ impl Files {
         if held.chain(coming).any(|shares| shares.conflict(wanted)) { Err(Status::Locked) } else { Ok(()) }
     }
 
+    /// Whether anybody has a lock on the object, or had one and keeps its state.
+    pub fn locked(&self, key: ObjectKey) -> Result<bool, Status> {
+        Ok(self.lock(self.shard_of(&key))?.files.get(&key).is_some_and(|file| !file.lockers.is_empty()))
+    }
+
     /// Opens and lock owners in all.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {

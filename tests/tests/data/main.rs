@@ -8,5 +8,6 @@
 )]
 
 mod io;
+mod read_plus;
 mod sparse;
 mod xattrs;

@@ -46,9 +46,9 @@ use self::hints::Hints;
 use self::pool::Pool;
 use self::sync::Depth;
 use super::{
-    Answer, Backend, ChangeInfo, Create, Facts, Fault, FsStat, Linked, Made, Meta, Node, Oid, OpenAccess,
-    Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek, SetDone, SetMeta, Sought,
-    Stable, Who, Written, XattrSet,
+    Advice, Answer, Backend, ChangeInfo, Create, Facts, Fault, FsStat, Linked, Made, Meta, Node, Oid,
+    OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek, SetDone, SetMeta,
+    Sought, Stable, Who, Written, XattrSet,
 };
 
 pub use self::start::{LocalError, LocalOptions};
@@ -364,7 +364,12 @@ impl Backend for Local {
 
     fn seek(&self, file: &Opened, at: u64, what: Seek) -> Answer<Sought> {
         let file = file.clone();
-        self.job(move |inner| inner.seek(&file, at, what))
+        self.short(move |inner| inner.seek(&file, at, what))
+    }
+
+    fn advise(&self, file: &Opened, at: u64, len: u64, advice: Advice) -> Answer<bool> {
+        let file = file.clone();
+        self.short(move |inner| inner.advise(&file, at, len, advice))
     }
 
     fn allocate(&self, file: &Opened, at: u64, len: u64) -> Answer<()> {

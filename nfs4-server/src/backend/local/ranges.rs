@@ -1,16 +1,17 @@
 //! SEEK, ALLOCATE, DEALLOCATE, COPY and CLONE (RFC 7862 §15).
 
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, SeekFrom};
+use rustix::fs::{Advice as KernelAdvice, FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::attr::stat;
 use super::sys::Io;
 use super::{Inner, sys};
-use crate::backend::{Fault, Opened, Seek, Sought};
+use crate::backend::{Advice, Fault, Opened, Seek, Sought};
 
 /// A COPY answers after this many bytes, or this long, with what it has done: the client goes on.
 const COPY_MOST: u64 = 16 << 20;
@@ -37,6 +38,21 @@ impl Inner {
             Err(Errno::NXIO) => Ok(Sought { eof: true, offset: size }),
             Err(errno) => Err(self.fault(errno)),
         }
+    }
+
+    /// WILLNEED and the like only begin what they are about.
+    pub(super) fn advise(&self, opened: &Opened, at: u64, len: u64, advice: Advice) -> Result<bool, Fault> {
+        let file = self.file(opened)?;
+        let fd = if opened.access.read { Self::reader(&file)? } else { Self::writer(&file, opened)? };
+        let advice = match advice {
+            Advice::Normal => KernelAdvice::Normal,
+            Advice::Sequential => KernelAdvice::Sequential,
+            Advice::Random => KernelAdvice::Random,
+            Advice::WillNeed => KernelAdvice::WillNeed,
+            Advice::DontNeed => KernelAdvice::DontNeed,
+            Advice::NoReuse => KernelAdvice::NoReuse,
+        };
+        Ok(rustix::fs::fadvise(fd, at, NonZeroU64::new(len), advice).is_ok())
     }
 
     pub(super) fn allocate(&self, opened: &Opened, at: u64, len: u64) -> Result<(), Fault> {

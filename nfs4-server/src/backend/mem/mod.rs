@@ -33,9 +33,9 @@ use self::space::{INODE_COST, Space};
 use self::table::{Place, Table};
 use self::xattr::Xattrs;
 use super::{
-    Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked, Made,
-    Meta, Node, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek, SetDone,
-    SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
+    Made, Meta, Node, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek,
+    SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Longest name, bytes.
@@ -455,6 +455,10 @@ impl Backend for Mem {
 
     fn seek(&self, file: &Opened, at: u64, what: Seek) -> Answer<Sought> {
         self.guard(file).and_then(|guard| guard.inode.read()?.data()?.seek(at, what)).into()
+    }
+
+    fn advise(&self, _file: &Opened, _at: u64, _len: u64, _advice: Advice) -> Answer<bool> {
+        Answer::ok(false)
     }
 
     fn allocate(&self, file: &Opened, at: u64, len: u64) -> Answer<()> {
