@@ -34,6 +34,10 @@ pub struct Limits {
     pub opens_per_client: u32,
     /// Byte-range locks of one client.
     pub locks_per_client: u32,
+    /// Callbacks that wait at one time for one client.
+    pub callbacks_per_client: u32,
+    /// Seconds that a client may take to answer a callback on one connection.
+    pub callback_timeout: u32,
     /// Most bytes of one name.
     pub name_bytes: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
@@ -57,6 +61,8 @@ impl Default for Limits {
             reply_cached_bytes: 8 << 10,
             opens_per_client: 200_000,
             locks_per_client: 200_000,
+            callbacks_per_client: 1024,
+            callback_timeout: 5,
             name_bytes: 255,
             descriptors: 0,
         }

@@ -80,6 +80,7 @@ impl Metrics {
                 "COMPOUND calls by main operation (docs/counting.md), minor version and status.",
             ),
             ("nfs_operations_total", "Operations inside of compounds, by status."),
+            ("nfs_callbacks_total", "Callbacks to clients by their first operation and what came of them."),
             ("nfs_bytes_total", "Bytes of RPC records."),
         ] {
             recorder.describe_counter(name.into(), None, text.into());
@@ -137,6 +138,12 @@ impl Metrics {
                 self.recorder.register_counter(&Key::from_parts("nfs_operations_total", labels), &SOURCE)
             })
             .increment(1);
+    }
+
+    /// A callback ended: `answered`, or why not.
+    pub fn callback(&self, op: &'static str, outcome: &'static str) {
+        let labels = vec![Label::from_static_parts("op", op), Label::from_static_parts("outcome", outcome)];
+        self.recorder.register_counter(&Key::from_parts("nfs_callbacks_total", labels), &SOURCE).increment(1);
     }
 
     /// Bytes that came and went with one call.

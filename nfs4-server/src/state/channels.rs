@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use nfs4_proto::Status;
 use nfs4_xdr::rpc::AuthSys;
 
+use tokio::sync::Notify;
+
 use super::{Settings, lock};
 
 /// `channel_attrs4` without RDMA. Sizes include RPC headers, not the record mark.
@@ -141,14 +143,31 @@ pub(super) struct Back {
     /// As granted.
     pub(super) attrs: ChannelAttrs,
     inner: Mutex<Inner>,
+    /// A slot came free.
+    pub(super) freed: Notify,
 }
 
 #[derive(Debug)]
 struct Inner {
     program: u32,
     cred: Option<CallbackCred>,
-    /// Last sequence ID that the client has taken, and whether one is under way.
-    slots: Vec<(u32, bool)>,
+    slots: Vec<CallbackSlot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct CallbackSlot {
+    /// Last sequence ID that the client has taken.
+    taken: u32,
+    is: SlotIs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SlotIs {
+    Free,
+    Busy,
+    /// Nobody knows whether the client took the next sequence ID. Another request under it could be taken for a retry,
+    /// so nothing is sent until [`CallbackTurn`] of [`Back::take_lost`] has settled it.
+    Lost,
 }
 
 /// A callback's slot: what CB_SEQUENCE says. Sequence IDs start at 1 with each session and outlive connections; a lost
@@ -163,10 +182,22 @@ pub struct CallbackTurn {
     pub highest: u32,
 }
 
+/// What became of a callback's slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallbackFate {
+    /// CB_SEQUENCE was answered with NFS4_OK: the next one is new.
+    Taken,
+    /// The client refused CB_SEQUENCE, so its slot did not move.
+    Refused,
+    /// No answer came.
+    Unknown,
+}
+
 impl Back {
     pub(super) fn new(attrs: ChannelAttrs, program: u32, cred: Option<CallbackCred>) -> Self {
         let slots = attrs.maxrequests.min(CALLBACK_SLOTS) as usize;
-        Self { attrs, inner: Mutex::new(Inner { program, cred, slots: vec![(0, false); slots] }) }
+        let slots = vec![CallbackSlot { taken: 0, is: SlotIs::Free }; slots];
+        Self { attrs, inner: Mutex::new(Inner { program, cred, slots }), freed: Notify::new() }
     }
 
     /// Whether callbacks can be made, given a connection.
@@ -189,25 +220,41 @@ impl Back {
         }
     }
 
-    /// The lowest free slot.
-    pub(super) fn take(&self) -> Option<CallbackTurn> {
+    /// The lowest slot of that kind, for the sequence ID that is `ahead` of the last one taken.
+    fn occupy(&self, kind: SlotIs, ahead: u32) -> Option<CallbackTurn> {
         let mut inner = lock(&self.inner);
-        let at = inner.slots.iter().position(|(_, busy)| !busy)?;
-        let (seqid, busy) = inner.slots.get_mut(at)?;
-        *busy = true;
-        let seqid = seqid.wrapping_add(1);
-        let highest = inner.slots.iter().rposition(|(_, busy)| *busy).unwrap_or(at);
+        let at = inner.slots.iter().position(|slot| slot.is == kind)?;
+        let slot = inner.slots.get_mut(at)?;
+        slot.is = SlotIs::Busy;
+        let seqid = slot.taken.wrapping_add(ahead);
+        let highest = inner.slots.iter().rposition(|slot| slot.is == SlotIs::Busy).unwrap_or(at);
         Some(CallbackTurn { slot: u32::try_from(at).ok()?, seqid, highest: u32::try_from(highest).ok()? })
     }
 
-    /// Frees a slot. `taken`: the client has answered CB_SEQUENCE with NFS4_OK, so the next one is new.
-    pub(super) fn put(&self, turn: CallbackTurn, taken: bool) {
+    /// The lowest free slot.
+    pub(super) fn take(&self) -> Option<CallbackTurn> {
+        self.occupy(SlotIs::Free, 1)
+    }
+
+    /// A slot of unknown fate, with the sequence ID behind the one that was lost: a CB_SEQUENCE with it succeeds where
+    /// the client took that one, and is misordered where it did not.
+    pub(super) fn take_lost(&self) -> Option<CallbackTurn> {
+        self.occupy(SlotIs::Lost, 2)
+    }
+
+    /// Ends a turn. One of [`take_lost`](Self::take_lost) is refused where the sequence ID was misordered: then the
+    /// client has not taken the one that was lost.
+    pub(super) fn put(&self, turn: CallbackTurn, fate: CallbackFate) {
         let mut inner = lock(&self.inner);
-        if let Some((seqid, busy)) = inner.slots.get_mut(turn.slot as usize) {
-            *busy = false;
-            if taken {
-                *seqid = turn.seqid;
-            }
+        let Some(slot) = inner.slots.get_mut(turn.slot as usize) else { return };
+        match fate {
+            CallbackFate::Taken => *slot = CallbackSlot { taken: turn.seqid, is: SlotIs::Free },
+            CallbackFate::Refused => slot.is = SlotIs::Free,
+            CallbackFate::Unknown => slot.is = SlotIs::Lost,
+        }
+        drop(inner);
+        if fate != CallbackFate::Unknown {
+            self.freed.notify_one();
         }
     }
 }

@@ -84,11 +84,35 @@ pub struct Client {
     pub(super) backs: AtomicU32,
     /// A session was given a back channel once.
     pub(super) back_wanted: AtomicBool,
+    /// Callbacks that wait or are under way.
+    callbacks: AtomicU32,
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("id", &self.id).field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// One callback of a client, counted until it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Calling<'a>(&'a Client);
+
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        self.0.callbacks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Client {
+    /// Counts one more callback; none where `most` wait already.
+    pub fn calling(&self, most: u32) -> Option<Calling<'_>> {
+        if self.callbacks.fetch_add(1, Ordering::Relaxed) < most {
+            return Some(Calling(self));
+        }
+        self.callbacks.fetch_sub(1, Ordering::Relaxed);
+        None
     }
 }
 
@@ -113,6 +137,7 @@ impl Client {
             complete: AtomicBool::new(false),
             backs: AtomicU32::new(0),
             back_wanted: AtomicBool::new(false),
+            callbacks: AtomicU32::new(0),
         }
     }
 

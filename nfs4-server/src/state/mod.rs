@@ -29,7 +29,7 @@ mod sessions;
 mod slots;
 mod stateids;
 
-pub use channels::{CallbackCred, CallbackTurn, ChannelAttrs, ChannelDir};
+pub use channels::{CallbackCred, CallbackFate, CallbackTurn, ChannelAttrs, ChannelDir};
 pub use client::{Client, Principal, seq4};
 pub use conns::ConnId;
 pub use create::{CreateSession, CreatedSession, create_flags};

@@ -10,7 +10,8 @@ use super::channels::Back;
 use super::conns::Bound;
 use super::slots::Slots;
 use super::{
-    CallbackCred, CallbackTurn, ChannelAttrs, ChannelDir, Client, ConnId, State, ids, lock, read, write,
+    CallbackCred, CallbackFate, CallbackTurn, ChannelAttrs, ChannelDir, Client, ConnId, State, ids, lock,
+    read, write,
 };
 
 const SHARDS: usize = 16;
@@ -214,9 +215,20 @@ impl Session {
         self.back.take()
     }
 
-    /// Frees a callback slot; `taken` where CB_SEQUENCE was answered with NFS4_OK.
-    pub fn callback_done(&self, turn: CallbackTurn, taken: bool) {
-        self.back.put(turn, taken);
+    /// A slot whose last callback was lost, to be settled by a CB_SEQUENCE of its own.
+    #[must_use]
+    pub fn callback_lost_turn(&self) -> Option<CallbackTurn> {
+        self.back.take_lost()
+    }
+
+    /// Ends a turn.
+    pub fn callback_done(&self, turn: CallbackTurn, fate: CallbackFate) {
+        self.back.put(turn, fate);
+    }
+
+    /// Waits until a callback slot may have come free.
+    pub async fn callback_freed(&self) {
+        self.back.freed.notified().await;
     }
 
     /// BACKCHANNEL_CTL: program and credential for later calls. NFS4ERR_NOENT where all credentials are GSS contexts,

@@ -23,7 +23,7 @@ async fn got(peer: &mut Peer, file: &Opened, offset: u64, count: u32) -> ReadPlu
 fn bytes_of(told: &ReadPlusOk, offset: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut at = offset;
-    for part in told.contents.iter() {
+    for part in &told.contents[..] {
         match part {
             ReadPlusContent::Data { offset, data } => {
                 assert_eq!(*offset, at);
@@ -41,6 +41,8 @@ fn bytes_of(told: &ReadPlusOk, offset: u64) -> Vec<u8> {
     bytes
 }
 
+const SIZE: u64 = 2 << 20;
+
 /// The same as READ, for any range of files of data and holes.
 async fn agrees_with_read(server: TestServer) {
     let mut peer = server.peer("a").await;
@@ -51,7 +53,6 @@ async fn agrees_with_read(server: TestServer) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % n
     };
-    const SIZE: u64 = 2 << 20;
     for round in 0..60 {
         let (at, len) = (below(SIZE), 1 + below(200_000));
         if round % 3 == 2 {
@@ -90,7 +91,7 @@ async fn a_hole_is_told_whole_and_not_sent() {
         let root = peer.root.clone();
         let file = peer.create(&root, "f").await;
         let _ = peer.run(vec![putfh(&file.fh), setattr(file.stateid, size(1 << 30))]).await.ok();
-        peer.write(&file, 0, &[7; 65_536]).await;
+        peer.write(&file, 0, &vec![7; 65_536]).await;
         let told = got(&mut peer, &file, 0, 1 << 20).await;
         assert!(told.eof, "{told:?}");
         let [ReadPlusContent::Data { data, .. }, ReadPlusContent::Hole { offset, length }] =

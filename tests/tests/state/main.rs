@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod back_channel;
 mod create;
 mod locks;
 mod opens;

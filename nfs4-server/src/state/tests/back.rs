@@ -10,17 +10,41 @@ fn session(kit: &Kit) -> Arc<Session> {
 }
 
 #[test]
-fn trap_12_a_lost_callback_is_sent_again_with_the_same_slot_and_seqid() {
+fn trap_12_a_refused_callback_leaves_its_slot_and_a_taken_one_moves_it() {
     let kit = Kit::new();
     let session = session(&kit);
     let first = session.callback_turn().unwrap();
     assert_eq!((first.slot, first.seqid), (0, 1));
-    session.callback_done(first, false);
+    session.callback_done(first, CallbackFate::Refused);
     let again = session.callback_turn().unwrap();
     assert_eq!((again.slot, again.seqid), (0, 1));
-    session.callback_done(again, true);
+    session.callback_done(again, CallbackFate::Taken);
     let next = session.callback_turn().unwrap();
     assert_eq!((next.slot, next.seqid), (0, 2));
+}
+
+#[test]
+fn trap_12_a_slot_whose_callback_was_lost_carries_no_other_one_until_that_is_settled() {
+    let kit = Kit::new();
+    let session = session(&kit);
+    let lost = session.callback_turn().unwrap();
+    session.callback_done(lost, CallbackFate::Unknown);
+    let other = session.callback_turn().unwrap();
+    assert_eq!((other.slot, other.seqid), (1, 1), "another request under slot 0 could be a false retry");
+    // The client had taken it: the one behind it succeeds.
+    let probe = session.callback_lost_turn().unwrap();
+    assert_eq!((probe.slot, probe.seqid), (0, 2));
+    assert_eq!(session.callback_lost_turn(), None);
+    session.callback_done(probe, CallbackFate::Taken);
+    let next = session.callback_turn().unwrap();
+    assert_eq!((next.slot, next.seqid), (0, 3));
+    // The client had not: the one behind it is misordered, and the lost one is still to come.
+    session.callback_done(next, CallbackFate::Unknown);
+    let probe = session.callback_lost_turn().unwrap();
+    assert_eq!((probe.slot, probe.seqid), (0, 4));
+    session.callback_done(probe, CallbackFate::Refused);
+    let next = session.callback_turn().unwrap();
+    assert_eq!((next.slot, next.seqid), (0, 3));
 }
 
 #[test]
@@ -33,7 +57,7 @@ fn callback_slots_are_as_many_as_the_client_offered() {
         [(0, 0), (1, 1), (2, 2), (3, 3)]
     );
     assert_eq!(session.callback_turn(), None);
-    session.callback_done(turns[1], true);
+    session.callback_done(turns[1], CallbackFate::Taken);
     let again = session.callback_turn().unwrap();
     assert_eq!((again.slot, again.seqid, again.highest), (1, 2, 3));
 }
@@ -42,7 +66,7 @@ fn callback_slots_are_as_many_as_the_client_offered() {
 fn callback_slots_start_anew_with_each_session() {
     let kit = Kit::new();
     let first = session(&kit);
-    first.callback_done(first.callback_turn().unwrap(), true);
+    first.callback_done(first.callback_turn().unwrap(), CallbackFate::Taken);
     let again = kit.exchange(at(0), &owner("a", 1)).unwrap();
     let second = kit.create(at(0), C1, again).unwrap().session;
     assert_eq!(kit.state.session(&second).unwrap().callback_turn().unwrap().seqid, 1);

@@ -1,0 +1,82 @@
+//! Callbacks that get no answer. RFC 8881 §2.10.6.2, §18.46.3.
+
+use std::time::Duration;
+
+use nfs4_proto::{
+    ArgOp, BindConnToSessionArgs, CbArgOp, ChannelDirFromClient, CreateSessionFlags, SeqStatusFlags,
+};
+use nfs4_tests::wire::{PATIENCE, Peer, Raw, TestServer};
+
+async fn with_back_channel(server: &TestServer) -> Peer {
+    let mut spec = server.spec("a");
+    spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
+    Peer::connect(server.address, spec).await
+}
+
+async fn server() -> TestServer {
+    TestServer::with(|file| file.limits.callback_timeout = 1).await
+}
+
+/// Slot and sequence ID of the callbacks that came.
+fn turns(raw: &Raw) -> Vec<(u32, u32)> {
+    let sequence = |ops: &[CbArgOp]| match &ops[0] {
+        CbArgOp::Sequence(args) => (args.slotid, args.sequenceid),
+        other => panic!("{other:?}"),
+    };
+    raw.callbacks.iter().map(|callback| sequence(&callback.args.ops)).collect()
+}
+
+async fn flags(peer: &mut Peer) -> SeqStatusFlags {
+    peer.run(vec![ArgOp::Putrootfh]).await.ok().sequence().status_flags
+}
+
+#[tokio::test]
+async fn a_callback_without_an_answer_goes_over_another_connection_with_the_same_slot_and_seqid() {
+    let server = server().await;
+    let mut peer = with_back_channel(&server).await;
+    peer.raw.answers = false;
+    assert!(peer.raw.wait_for_callback(PATIENCE).await);
+    assert_eq!(turns(&peer.raw), [(0, 1)]);
+    let mut other = server.raw().await;
+    let bind = ArgOp::BindConnToSession(BindConnToSessionArgs {
+        sessid: peer.session,
+        dir: ChannelDirFromClient::Back,
+        use_conn_in_rdma_mode: false,
+    });
+    let compound = nfs4_proto::Compound::new(2, vec![bind]).unwrap();
+    let _ = other.call(&peer.spec.cred, &compound).await;
+    // The new connection is probed by itself, in another slot.
+    while !turns(&other).contains(&(0, 1)) {
+        assert!(other.wait_for_callback(PATIENCE).await, "{:?}", turns(&other));
+    }
+    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
+    assert!(!flags(&mut peer).await.intersects(down));
+}
+
+#[tokio::test]
+async fn a_client_that_answers_no_callback_is_told_that_its_path_is_down_until_it_gives_another_one() {
+    let server = server().await;
+    let mut peer = with_back_channel(&server).await;
+    peer.raw.answers = false;
+    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
+    for _ in 0..200 {
+        if flags(&mut peer).await.contains(down) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(flags(&mut peer).await.contains(down));
+    peer.reconnect().await;
+    let bind = ArgOp::BindConnToSession(BindConnToSessionArgs {
+        sessid: peer.session,
+        dir: ChannelDirFromClient::ForeOrBoth,
+        use_conn_in_rdma_mode: false,
+    });
+    let compound = nfs4_proto::Compound::new(2, vec![bind]).unwrap();
+    let cred = peer.spec.cred.clone();
+    let _ = peer.raw.call(&cred, &compound).await;
+    peer.raw.answers = true;
+    assert!(peer.raw.wait_for_callback(PATIENCE).await);
+    assert!(turns(&peer.raw).iter().all(|turn| *turn != (0, 1)), "what was lost is not taken for new");
+    assert!(!flags(&mut peer).await.intersects(down));
+}
