@@ -8,6 +8,7 @@ use nfs4_deleg::server::Effect;
 use nfs4_deleg::{ClientKey, Now};
 use nfs4_proto::{ClientId, Status};
 use nfs4_xdr::Segments;
+use tokio::task::JoinSet;
 
 use crate::compound;
 use crate::config::Limits;
@@ -33,6 +34,8 @@ pub struct Core {
     /// The start of the clock that never goes backwards.
     pub(crate) started: Instant,
     conns: Mutex<HashMap<ConnId, Weak<Conn>>>,
+    /// What goes on beside the requests: copies, callbacks. Ends with the server.
+    beside: Mutex<JoinSet<()>>,
 }
 
 impl std::fmt::Debug for Core {
@@ -51,7 +54,29 @@ impl Core {
         lease: u32,
         started: Instant,
     ) -> Self {
-        Self { exports, state, files, metrics, limits, lease, started, conns: Mutex::default() }
+        Self {
+            exports,
+            state,
+            files,
+            metrics,
+            limits,
+            lease,
+            started,
+            conns: Mutex::default(),
+            beside: Mutex::default(),
+        }
+    }
+
+    /// Lets something go on beside the requests, until the server ends.
+    pub(crate) fn beside(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        while beside.try_join_next().is_some() {}
+        beside.spawn(work);
+    }
+
+    /// Ends what goes on beside the requests.
+    pub(crate) fn end(&self) {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 
     /// The time, as leases count it.

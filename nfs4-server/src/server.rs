@@ -202,6 +202,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.net.abort();
+        self.core.end();
         for task in &self.others {
             task.abort();
         }

@@ -51,6 +51,8 @@ impl OpNum {
             | Self::ReclaimComplete
             | Self::Allocate
             | Self::Deallocate
+            | Self::OffloadCancel
+            | Self::OffloadStatus
             | Self::Getxattr
             | Self::Setxattr
             | Self::Listxattrs
@@ -68,7 +70,9 @@ impl OpNum {
             Self::ExchangeId => Yes("SP4_SSV is ENCR_ALG_UNSUPP, SP4_MACH_CRED is INVAL"),
             Self::CreateSession => Yes("persistent sessions and RDMA are not granted"),
             Self::GetDirDelegation => Yes("answers GDD4_UNAVAIL: none is given yet"),
-            Self::Copy => Yes("synchronous, within one export; a short count is possible"),
+            Self::Copy => Yes(
+                "within one export; more than 16 MiB go on after the answer, else a short count is possible",
+            ),
             Self::Clone => Yes("where the file system below shares blocks; else NOTSUPP"),
             Self::SetSsv => Yes("always NFS4ERR_INVAL: SP4_SSV is not granted"),
             Self::Seek => Yes("data and holes"),
@@ -86,7 +90,6 @@ impl OpNum {
             | Self::Layoutstats => No("pNFS"),
             Self::WantDelegation => No("no delegation is given yet"),
             Self::CopyNotify => No("copies between servers"),
-            Self::OffloadCancel | Self::OffloadStatus => No("copies are synchronous"),
             Self::WriteSame => No("patterns of application data"),
             Self::OpenConfirm
             | Self::Renew

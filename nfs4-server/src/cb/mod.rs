@@ -176,11 +176,11 @@ pub(crate) fn probe(core: &Arc<Core>, session: &SessionId, conn: &Arc<Conn>) {
         return;
     }
     let Some(session) = core.state.session(session) else { return };
-    let core = Arc::clone(core);
-    tokio::spawn(async move {
+    let beside = Arc::clone(core);
+    core.beside(async move {
         // After the reply to CREATE_SESSION, without which the client does not know the session.
         tokio::time::sleep(Duration::from_millis(50)).await;
-        if let Err(error) = by_session(&core, &session, &Callback::default()).await {
+        if let Err(error) = by_session(&beside, &session, &Callback::default()).await {
             tracing::debug!(client = session.client().id().0, %error, "back channel probe failed");
             session.probed(false);
         }

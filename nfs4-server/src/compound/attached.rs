@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use nfs4_proto::ClientId;
+use nfs4_proto::{ClientId, ReferringCall, ReferringCallList};
+use nfs4_xdr::List;
 
 use crate::state::{Session, SlotGuard};
 
@@ -13,11 +14,22 @@ pub(crate) struct Attached {
     pub(crate) client: ClientId,
     /// The session.
     pub(crate) session: Arc<Session>,
+    /// The request, by slot and sequence ID.
+    pub(crate) request: ReferringCall,
 }
 
 impl Attached {
     /// Of a slot that was taken.
     pub(crate) fn of(slot: &SlotGuard) -> Self {
-        Self { client: slot.client().id(), session: Arc::clone(slot.session()) }
+        let request = ReferringCall { sequenceid: slot.ok().seqid, slotid: slot.ok().slot };
+        Self { client: slot.client().id(), session: Arc::clone(slot.session()), request }
+    }
+
+    /// This request, for callbacks about what its reply tells (RFC 8881 §2.10.6.3).
+    pub(crate) fn referring(&self) -> ReferringCallList {
+        ReferringCallList {
+            sessionid: *self.session.id(),
+            referring_calls: List::new(vec![self.request]).unwrap_or_default(),
+        }
     }
 }

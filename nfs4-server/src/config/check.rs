@@ -116,6 +116,7 @@ fn check_limits(file: &File) -> Result<(), ConfigError> {
         ("limits.opens-per-client", l.opens_per_client, 1, 1 << 27),
         ("limits.locks-per-client", l.locks_per_client, 1, 1 << 27),
         ("limits.callbacks-per-client", l.callbacks_per_client, 1, 1 << 16),
+        ("limits.copies", l.copies, 1, 4096),
         ("limits.callback-timeout", l.callback_timeout, 1, 60),
         ("limits.name-bytes", l.name_bytes, 1, 4096),
     ] {

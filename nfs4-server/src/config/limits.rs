@@ -38,6 +38,8 @@ pub struct Limits {
     pub callbacks_per_client: u32,
     /// Seconds that a client may take to answer a callback on one connection.
     pub callback_timeout: u32,
+    /// Copies that go on after their COPY was answered; a quarter of them one client's.
+    pub copies: u32,
     /// Most bytes of one name.
     pub name_bytes: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
@@ -63,6 +65,7 @@ impl Default for Limits {
             locks_per_client: 200_000,
             callbacks_per_client: 1024,
             callback_timeout: 5,
+            copies: 64,
             name_bytes: 255,
             descriptors: 0,
         }

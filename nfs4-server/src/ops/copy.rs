@@ -1,4 +1,6 @@
-//! COPY (synchronous, within the server) and CLONE (RFC 7862 §15.2, §15.13).
+//! COPY (within an export) and CLONE (RFC 7862 §15.2, §15.13).
+
+use std::sync::Arc;
 
 use nfs4_deleg::server::Effect;
 use nfs4_proto::{
@@ -6,9 +8,13 @@ use nfs4_proto::{
 };
 
 use super::file_io::{Use, opened};
+use super::offload::{Work, begin};
 use crate::backend::{FileKind, Opened};
 use crate::compound::Ctx;
 use crate::export::Place;
+
+/// More bytes than this go on after the answer where the client does not ask for them to be copied before it.
+const LONG: u64 = 16 << 20;
 
 fn regular(place: &Place) -> Result<(), Status> {
     match place.node.kind {
@@ -41,7 +47,8 @@ async fn ends(ctx: &Ctx<'_>, src: nfs4_proto::StateId, dst: nfs4_proto::StateId)
     Ok(Ends { source, target, from, to })
 }
 
-/// RFC 7862 §15.2. A short count is legal; the client goes on from there.
+/// RFC 7862 §15.2. A short count is legal; the client goes on from there. A long copy goes on after the answer, unless
+/// the client asks for it to be synchronous or too many go on.
 pub(crate) async fn copy(ctx: &mut Ctx<'_>, args: CopyArgs) -> Result<CopyOk, CopyError> {
     if !args.source_server.is_empty() {
         // Between servers: COPY_NOTIFY is not served either.
@@ -63,8 +70,31 @@ pub(crate) async fn copy(ctx: &mut Ctx<'_>, args: CopyArgs) -> Result<CopyOk, Co
     if end > backend.facts().max_file_size {
         return Err(Status::FBig.into());
     }
-    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target))?;
     let writeverf = backend.write_verifier();
+    if !args.synchronous && count > LONG {
+        let work = Work {
+            source: Arc::clone(&ends.source.export),
+            target: ends.target.clone(),
+            from: ends.from.clone(),
+            to: ends.to.clone(),
+            src_offset: args.src_offset,
+            dst_offset: args.dst_offset,
+            count,
+            writeverf,
+        };
+        if let Some(stateid) = begin(ctx, work)? {
+            return Ok(CopyOk {
+                response: WriteResponse {
+                    callback_id: Some(stateid),
+                    count: 0,
+                    committed: StableHow::Unstable,
+                    writeverf,
+                },
+                requirements: CopyRequirements { consecutive: true, synchronous: false },
+            });
+        }
+    }
+    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target))?;
     let copied = if count == 0 {
         0
     } else {

@@ -4,8 +4,8 @@ use nfs4_proto::{ArgOp, OpNum, ResOp, Status};
 
 use super::told::Told;
 use super::{
-    access, attrs, copy, deleg, filehandle, io, lock, lookup, namespace, open, readdir, security, session,
-    sparse, xattr,
+    access, attrs, copy, deleg, filehandle, io, lock, lookup, namespace, offload, open, readdir, security,
+    session, sparse, xattr,
 };
 use crate::compound::Ctx;
 
@@ -64,6 +64,8 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         ArgOp::ReclaimComplete(args) => ResOp::ReclaimComplete(session::reclaim_complete(ctx, args).await),
         ArgOp::Allocate(args) => ResOp::Allocate(sparse::allocate(ctx, args).await),
         ArgOp::Copy(args) => ResOp::Copy(copy::copy(ctx, args).await),
+        ArgOp::OffloadCancel(args) => ResOp::OffloadCancel(offload::offload_cancel(ctx, args)),
+        ArgOp::OffloadStatus(args) => ResOp::OffloadStatus(offload::offload_status(ctx, args)),
         ArgOp::Deallocate(args) => ResOp::Deallocate(sparse::deallocate(ctx, args).await),
         ArgOp::IoAdvise(args) => ResOp::IoAdvise(sparse::io_advise(ctx, args).await),
         ArgOp::ReadPlus(args) => ResOp::ReadPlus(sparse::read_plus(ctx, args).await),
@@ -90,8 +92,6 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         | ArgOp::CopyNotify(_)
         | ArgOp::Layouterror(_)
         | ArgOp::Layoutstats(_)
-        | ArgOp::OffloadCancel(_)
-        | ArgOp::OffloadStatus(_)
         | ArgOp::WriteSame(_)
         | ArgOp::OpenConfirm(_)
         | ArgOp::Renew(_)

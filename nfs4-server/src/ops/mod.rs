@@ -15,6 +15,7 @@ mod lock;
 mod lookup;
 mod names;
 mod namespace;
+mod offload;
 mod open;
 mod readdir;
 mod security;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nfs4_proto::{ClientId, StateId, Status};
 use smallvec::SmallVec;
 
+use super::copies::Copies;
 use super::holdings::Holdings;
 use super::ranges::LockSet;
 use super::stateids::{Kind, Name, Place, Table, check_seqid};
@@ -141,6 +142,8 @@ pub struct Files {
     shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     pub(super) holdings: Holdings,
+    /// Copies that go on.
+    pub copies: Copies,
     epoch: u32,
 }
 
@@ -158,6 +161,7 @@ impl Files {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
             holdings: Holdings::new(limits),
+            copies: Copies::new(epoch, limits.copies),
             epoch,
         }
     }

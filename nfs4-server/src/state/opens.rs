@@ -189,6 +189,7 @@ impl Files {
     #[must_use]
     pub fn drop_client(&self, client: ClientId) -> Vec<Closed> {
         let mut closed = Vec::new();
+        self.copies.drop_client(client);
         for (number, kind, place) in self.holdings.take(client) {
             if kind == Kind::Open
                 && let Ok(mut shard) = self.lock(number)

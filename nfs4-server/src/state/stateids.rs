@@ -34,7 +34,33 @@ impl Kind {
     }
 }
 
+/// The bits of a copy's stateid, which is of no use where those of opens and locks are.
+pub(crate) const COPY: u64 = 3;
+
 const INDEX_BITS: u32 = 28;
+
+/// `other` from kind and place, in this boot.
+pub(crate) fn pack(kind: u64, (index, generation): Place, epoch: u32) -> [u8; 12] {
+    let mut other = [0; 12];
+    let low = kind << 60 | u64::from(generation) << INDEX_BITS | u64::from(index);
+    let (front, back) = other.split_at_mut(4);
+    front.copy_from_slice(&epoch.to_be_bytes());
+    back.copy_from_slice(&low.to_be_bytes());
+    other
+}
+
+/// Kind and place; BAD_STATEID for those of another boot.
+pub(crate) fn unpack(other: [u8; 12], epoch: u32) -> Result<(u64, Place), Status> {
+    let (front, back) = other.split_first_chunk::<4>().ok_or(Status::BadStateId)?;
+    let back = back.first_chunk::<8>().ok_or(Status::BadStateId)?;
+    if u32::from_be_bytes(*front) != epoch {
+        return Err(Status::BadStateId);
+    }
+    let low = u64::from_be_bytes(*back);
+    let generation = u32::try_from(low >> INDEX_BITS & 0xffff_ffff).map_err(|_| Status::BadStateId)?;
+    let index = u32::try_from(low & ((1 << INDEX_BITS) - 1)).map_err(|_| Status::BadStateId)?;
+    Ok((low >> 60, (index, generation)))
+}
 
 /// `other`, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,25 +77,13 @@ impl Name {
     /// The bytes, in this boot.
     #[must_use]
     pub(crate) fn to_other(self, epoch: u32) -> [u8; 12] {
-        let mut other = [0; 12];
-        let low = self.kind.bits() << 60 | u64::from(self.generation) << INDEX_BITS | u64::from(self.index);
-        let (front, back) = other.split_at_mut(4);
-        front.copy_from_slice(&epoch.to_be_bytes());
-        back.copy_from_slice(&low.to_be_bytes());
-        other
+        pack(self.kind.bits(), (self.index, self.generation), epoch)
     }
 
     /// From bytes; BAD_STATEID for those of another boot or of no form of ours.
     pub(crate) fn from_other(other: [u8; 12], epoch: u32) -> Result<Self, Status> {
-        let (front, back) = other.split_first_chunk::<4>().ok_or(Status::BadStateId)?;
-        let back = back.first_chunk::<8>().ok_or(Status::BadStateId)?;
-        if u32::from_be_bytes(*front) != epoch {
-            return Err(Status::BadStateId);
-        }
-        let low = u64::from_be_bytes(*back);
-        let kind = Kind::from_bits(low >> 60).ok_or(Status::BadStateId)?;
-        let generation = u32::try_from(low >> INDEX_BITS & 0xffff_ffff).map_err(|_| Status::BadStateId)?;
-        let index = u32::try_from(low & ((1 << INDEX_BITS) - 1)).map_err(|_| Status::BadStateId)?;
+        let (bits, (index, generation)) = unpack(other, epoch)?;
+        let kind = Kind::from_bits(bits).ok_or(Status::BadStateId)?;
         Ok(Self { kind, generation, index })
     }
 }
@@ -154,6 +168,13 @@ impl<T> Table<T> {
             self.free.push_back(index);
         }
         Some(value)
+    }
+
+    /// All of them, by place.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Place, &T)> {
+        (0_u32..)
+            .zip(&self.places)
+            .filter_map(|(index, cell)| cell.value.as_ref().map(|value| ((index, cell.generation), value)))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -266,5 +266,8 @@ fn answer_to(op: &CbArgOp) -> CbResOp {
             target_highest_slotid: args.slotid,
         }));
     }
+    if matches!(op, CbArgOp::Offload(_)) {
+        return CbResOp::Offload(Ok(()));
+    }
     CbResOp::error(op.num(), Status::NotSupp)
 }

@@ -57,7 +57,7 @@ fn between(src: &Opened, dst: &Opened, op: ArgOp) -> Vec<ArgOp> {
 }
 
 #[tokio::test]
-async fn s18_a_copy_is_done_when_it_is_answered_whatever_was_asked() {
+async fn s18_a_short_copy_is_done_when_it_is_answered_whatever_was_asked() {
     let server = TestServer::mem().await;
     let mut peer = server.peer("a").await;
     let (src, dst) = two_files(&mut peer).await;

@@ -13,6 +13,7 @@ mod copies;
 mod data;
 mod leases;
 mod names;
+mod offload;
 mod opens;
 mod restart;
 mod retries;
