@@ -27,6 +27,8 @@ pub(crate) struct Ctx<'a> {
     pub(crate) minor: u32,
     /// Bytes that its results may still take.
     pub(crate) room: usize,
+    /// What is answered where they don't suffice: NFS4ERR_REP_TOO_BIG, or _TO_CACHE where the reply is to be kept.
+    pub(crate) too_big: Status,
     /// Client and session, after SEQUENCE.
     pub(crate) attached: Option<Attached>,
     current: Option<Place>,
@@ -44,6 +46,7 @@ impl<'a> Ctx<'a> {
             now: core.now(),
             minor,
             room: usize::MAX,
+            too_big: Status::RepTooBig,
             attached: None,
             current: None,
             current_stateid: None,

@@ -220,6 +220,7 @@ async fn execute(
     };
     let Ok(head) = ReplyHead::begin(&mut w, &tag) else { return (Segments::new(), Status::ServerFault) };
     let mut status = Status::Ok;
+    ctx.too_big = too_big;
     let mut told = 0_u32;
     let mut ops = ops.into_iter();
     if let Some((_, slot)) = &slot {

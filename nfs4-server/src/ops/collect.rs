@@ -212,7 +212,7 @@ pub(crate) async fn collect_entry(
 fn put_known(attrs: &mut Attrs, wanted: &Wanted, ctx: &Ctx<'_>, export: &Export) {
     let want = &wanted.set;
     if wanted.limits {
-        put_limits(attrs, want, export);
+        put_limits(attrs, want, export, ctx.core.limits.name_bytes);
     }
     if wanted.server {
         put_server(attrs, want, ctx, export);
@@ -289,7 +289,7 @@ fn put_space(attrs: &mut Attrs, want: &AttrSet, fs: &crate::backend::FsStat) {
     }
 }
 
-fn put_limits(attrs: &mut Attrs, want: &AttrSet, export: &Export) {
+fn put_limits(attrs: &mut Attrs, want: &AttrSet, export: &Export, name_bytes: u32) {
     let facts = export.backend.facts();
     for attr in want.iter() {
         #[expect(clippy::wildcard_enum_match_arm, reason = "the other groups are put elsewhere")]
@@ -303,7 +303,7 @@ fn put_limits(attrs: &mut Attrs, want: &AttrSet, export: &Export) {
             Attr::Homogeneous => attrs.set_homogeneous(true),
             Attr::MaxFileSize => attrs.set_maxfilesize(facts.max_file_size),
             Attr::MaxLink => attrs.set_maxlink(facts.max_link),
-            Attr::MaxName => attrs.set_maxname(facts.max_name),
+            Attr::MaxName => attrs.set_maxname(facts.max_name.min(name_bytes)),
             Attr::NoTrunc => attrs.set_no_trunc(true),
             Attr::TimeDelta => attrs.set_time_delta(facts.time_delta),
             Attr::FsCharsetCap => attrs.set_fs_charset_cap(if facts.any_bytes {

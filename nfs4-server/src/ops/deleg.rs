@@ -29,7 +29,7 @@ pub(crate) fn get_dir_delegation(
 pub(crate) fn test_stateid(ctx: &mut Ctx<'_>, args: &TestStateidArgs) -> Result<TestStateidOk, Status> {
     let client = ctx.client()?;
     if args.stateids.len().saturating_mul(4).saturating_add(8) > ctx.room {
-        return Err(Status::RepTooBig);
+        return Err(ctx.too_big);
     }
     let codes = args.stateids.iter().map(|stateid| ctx.core.files.test(client, *stateid)).collect();
     Ok(TestStateidOk { status_codes: List::new(codes).ok_or(Status::ServerFault)? })

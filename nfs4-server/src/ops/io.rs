@@ -17,7 +17,7 @@ pub(crate) async fn read(ctx: &mut Ctx<'_>, args: ReadArgs) -> Result<ReadOk, St
     let most = u32::try_from(room).unwrap_or(u32::MAX).min(ctx.core.max_io());
     let count = args.count.min(most);
     if count == 0 && args.count > 0 {
-        return Err(Status::RepTooBig);
+        return Err(ctx.too_big);
     }
     let permit = ctx.admit(&place.export, &Use::Read.intent(&place))?;
     let got = place.export.backend.read(&file, args.offset, count).await?;

@@ -38,8 +38,11 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
         return Err(Status::BadCookie);
     }
     // Number and status of the operation come in front.
-    let most = usize::try_from(args.maxcount).unwrap_or(usize::MAX).min(ctx.room.saturating_sub(8));
-    let left = most.checked_sub(FRAME).ok_or(Status::TooSmall)?;
+    let asked = usize::try_from(args.maxcount).unwrap_or(usize::MAX);
+    let most = asked.min(ctx.room.saturating_sub(8));
+    // Too small is what the client asked for; what its session or its earlier operations left is another error.
+    let too_small = if most < asked { ctx.too_big } else { Status::TooSmall };
+    let left = most.checked_sub(FRAME).ok_or(too_small)?;
     let wanted = Wanted::new(ctx, &dir.export, &args.attr_request);
     let room = Room {
         // No more than can fit: each costs a look at the object.
@@ -52,7 +55,7 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
     let page = backend.list(&ctx.who(&dir.export), &dir.node, args.cookie, room).await?;
     // The end of the chain and eof come last.
     let mut w = Writer::with_limit(BytesMut::with_capacity(most.min(EXPECTED)), most.saturating_sub(8));
-    w.put(&cookieverf).map_err(|_| Status::TooSmall)?;
+    w.put(&cookieverf).map_err(|_| too_small)?;
     let mut eof = page.eof;
     let mut told = false;
     // One for all entries: the same attributes get other values.
@@ -66,7 +69,7 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
         }
         if put_entry(&mut w, cookie, &name, &attrs).is_err() {
             if !told {
-                return Err(Status::TooSmall);
+                return Err(too_small);
             }
             w.rewind(before);
             eof = false;

@@ -26,7 +26,7 @@ pub(crate) async fn read_plus(ctx: &mut Ctx<'_>, args: ReadPlusArgs) -> Result<R
     // Number, status, eof, count.
     let room = ctx.room.saturating_sub(16);
     if room <= DATA && args.count > 0 {
-        return Err(Status::RepTooBig);
+        return Err(ctx.too_big);
     }
     let permit = ctx.admit(&place.export, &Use::Read.intent(&place))?;
     let size = place.export.backend.getattr(&place.node).await?.size;

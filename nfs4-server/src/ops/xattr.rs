@@ -34,7 +34,7 @@ pub(crate) async fn getxattr(ctx: &mut Ctx<'_>, args: GetxattrArgs) -> Result<Ge
     let (place, name) = place_and_name(ctx, &args.name)?;
     let value = place.export.backend.getxattr(&ctx.who(&place.export), &place.node, name).await?;
     if padded(value.len()).saturating_add(8) > ctx.room {
-        return Err(Status::RepTooBig);
+        return Err(ctx.too_big);
     }
     Ok(GetxattrOk { value: XattrValue::new(value).ok_or(Status::ServerFault)? })
 }

@@ -10,6 +10,7 @@
 
 mod back_channel;
 mod create;
+mod limits;
 mod locks;
 mod opens;
 mod stateids;
