@@ -25,7 +25,7 @@ fn run() -> Result<()> {
     let flags = Flags::parse();
     let config = Config::from_flags(&flags)?;
     if flags.check_config {
-        println!("{config:#?}");
+        print!("{}", config.to_toml().context("the configuration as TOML")?);
         return Ok(());
     }
     observe::start_log(&config.log, config.log_format)?;

@@ -142,7 +142,8 @@ impl Server {
         for export in &config.exports {
             let id = export.id.unwrap_or_else(|| Export::id_of_path(&export.path));
             let backend = backend(export, config, config.state.as_deref())?;
-            exports.push(Export::new(id, &export.path, backend, export.squash, export.read_only));
+            let made = Export::new(id, &export.path, backend, export.squash, export.read_only);
+            exports.push(made.only_for(export.clients.clone()));
         }
         let exports = Arc::new(Exports::new(exports, HandleKey::new(&key))?);
         let files = Arc::new(Files::new(records.epoch(), &config.limits));

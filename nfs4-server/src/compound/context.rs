@@ -1,5 +1,6 @@
 //! What a compound carries from operation to operation.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use nfs4_deleg::server::{Admit, Effect, Intent, Party, Permit};
@@ -152,6 +153,11 @@ impl<'a> Ctx<'a> {
             }
             Admit::Delay => Err(Status::Delay),
         }
+    }
+
+    /// The client's address.
+    pub(crate) fn peer(&self) -> IpAddr {
+        self.conn.peer().ip()
     }
 
     /// Most bytes of a READ's data that the session's replies hold.

@@ -1,7 +1,9 @@
 //! From flags and file to a configuration that holds together.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+
+use ipnet::IpNet;
 
 use super::{Config, DelegationMode, ExportConfig, ExportFile, File, Flags, LogFormat, Size, Source, Squash};
 
@@ -142,8 +144,10 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
             sync_metadata: own.sync_metadata.or(flags.sync_metadata).or(file.sync_metadata).unwrap_or(true),
             exclusive: flags.exclusive || own.exclusive.or(file.exclusive).unwrap_or(false),
             id: own.id,
+            clients: Vec::new(),
         }
     };
+    let all_clients = clients(file.clients.as_deref().unwrap_or_default())?;
     if flags.dir.is_some() || file.export.is_empty() {
         if let Some(first) = file.export.first() {
             return refuse(
@@ -151,7 +155,8 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
                 format!("the config file has exports of its own (the first is {:?})", first.path),
             );
         }
-        return Ok(vec![one("/", flags.dir.as_ref(), &ExportFile::default())]);
+        let only = one("/", flags.dir.as_ref(), &ExportFile::default());
+        return Ok(vec![ExportConfig { clients: all_clients, ..only }]);
     }
     let mut all = Vec::new();
     for own in &file.export {
@@ -159,7 +164,8 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
         if all.iter().any(|e: &ExportConfig| e.path == path) {
             return refuse("export.path", format!("{path:?} is there twice"));
         }
-        all.push(one(&path, own.dir.as_ref(), own));
+        let clients = own.clients.as_deref().map_or_else(|| Ok(all_clients.clone()), clients)?;
+        all.push(ExportConfig { clients, ..one(&path, own.dir.as_ref(), own) });
     }
     if all.len() > 1 && all.iter().any(|e| e.path == "/") {
         return refuse("export.path", "\"/\" must be the only export; several need a path each");
@@ -172,6 +178,20 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
         }
     }
     Ok(all)
+}
+
+/// Addresses and networks.
+fn clients(texts: &[String]) -> Result<Vec<IpNet>, ConfigError> {
+    let parse = |text: &String| {
+        let net = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        net.map(|net| net.trunc()).or_else(|_| {
+            refuse(
+                "clients",
+                format!("{text:?} is neither an address (10.0.0.7, ::1) nor a network (10.0.0.0/8)"),
+            )
+        })
+    };
+    texts.iter().map(parse).collect()
 }
 
 fn canonical(path: &str) -> Result<String, ConfigError> {

@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{DelegationMode, Limits, LogFormat, Size, Squash};
 
 /// One `[[export]]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ExportFile {
     /// Where clients see it.
@@ -27,10 +27,12 @@ pub struct ExportFile {
     pub mem_limit: Option<Size>,
     /// Number in handles and fsid.
     pub id: Option<u32>,
+    /// Addresses (`10.0.0.7`) and networks (`10.0.0.0/8`) of the clients that may see it; none: all may.
+    pub clients: Option<Vec<String>>,
 }
 
 /// The whole file; every key may be left out.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct File {
     /// Addresses to listen on.
@@ -47,6 +49,8 @@ pub struct File {
     pub read_only: Option<bool>,
     /// Default for exports in memory.
     pub mem_limit: Option<Size>,
+    /// Default for all exports.
+    pub clients: Option<Vec<String>>,
     /// Seconds.
     pub lease: Option<u32>,
     /// Seconds.

@@ -4,6 +4,7 @@ mod check;
 mod file;
 mod flags;
 mod limits;
+mod show;
 mod size;
 
 pub use check::ConfigError;
@@ -15,10 +16,11 @@ pub use size::Size;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 /// Whose identity is replaced by the anonymous user (65534).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Squash {
     /// User and group 0.
@@ -30,7 +32,7 @@ pub enum Squash {
 }
 
 /// Which delegations are given. Has no effect yet: none is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelegationMode {
     /// None.
@@ -44,7 +46,7 @@ pub enum DelegationMode {
 }
 
 /// How the log is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogFormat {
     /// One line of text for each event.
@@ -79,10 +81,12 @@ pub struct ExportConfig {
     pub exclusive: bool,
     /// Its number in handles and fsid; by default made from its path.
     pub id: Option<u32>,
+    /// Who may see it; empty: everybody.
+    pub clients: Vec<IpNet>,
 }
 
 /// The whole configuration, checked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Addresses to listen on.
     pub listen: Vec<SocketAddr>,

@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, de};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,23 @@ impl FromStr for Size {
         let number: u64 =
             number.parse().map_err(|_| format!("{text:?} is no size: it has no number in front"))?;
         number.checked_mul(1 << shift).map(Self).ok_or_else(|| format!("{text:?} is too large"))
+    }
+}
+
+impl fmt::Display for Size {
+    /// In the largest unit that it is a whole number of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+        match units.iter().find(|(shift, _)| self.0 > 0 && self.0.trailing_zeros() >= *shift) {
+            Some((shift, unit)) => write!(f, "{}{unit}", self.0 >> shift),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -54,6 +73,7 @@ mod tests {
             [("0", 0), ("17", 17), ("4k", 4096), ("64KiB", 65_536), ("1 GiB", 1 << 30), ("2t", 2 << 40)]
         {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+            assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)));
         }
         for text in ["", "x", "-1", "1.5G", "1kb", "99999999999999999999", "18446744073709551615K"] {
             assert!(text.parse::<Size>().is_err(), "{text}");

@@ -9,8 +9,10 @@ pub use pseudo::PseudoFs;
 pub use squash::{ANONYMOUS, squash};
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ipnet::IpNet;
 use nfs4_deleg::server::Delegations;
 use nfs4_proto::{Fh, Fsid, Status};
 
@@ -34,6 +36,8 @@ pub struct Export {
     pub read_only: bool,
     /// `fsid`.
     pub fsid: Fsid,
+    /// Who may see it; empty: everybody.
+    pub clients: Vec<IpNet>,
     /// Its delegations and permits.
     pub delegations: Mutex<Delegations>,
 }
@@ -55,8 +59,22 @@ impl Export {
             squash,
             read_only,
             fsid: Fsid { major: u64::from(id), minor: 0 },
+            clients: Vec::new(),
             delegations: Mutex::new(Delegations::new(nfs4_deleg::server::Config::default())),
         }
+    }
+
+    /// Only these clients see it; none: all do.
+    #[must_use]
+    pub fn only_for(self, clients: Vec<IpNet>) -> Self {
+        Self { clients, ..self }
+    }
+
+    /// Whether a client at this address may see it.
+    #[must_use]
+    pub fn admits(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.clients.is_empty() || self.clients.iter().any(|net| net.contains(&peer))
     }
 
     /// Changes are refused on a read-only export.
@@ -110,6 +128,8 @@ pub enum ExportError {
 pub struct Exports {
     by_id: HashMap<u32, Arc<Export>>,
     root: Arc<Export>,
+    /// What those see who may not see the root.
+    nothing: Arc<Export>,
     pseudo: Option<Arc<PseudoFs>>,
     key: HandleKey,
 }
@@ -130,7 +150,10 @@ impl Exports {
             && path == "/"
             && let Some(root) = by_id.get(id).cloned()
         {
-            return Ok(Self { by_id, root, pseudo: None, key });
+            let backend: Arc<dyn Backend> = Arc::new(PseudoFs::new(&[]));
+            let nothing = Arc::new(Export::new(PSEUDO_ID, "/", backend, Squash::All, true));
+            by_id.insert(PSEUDO_ID, Arc::clone(&nothing));
+            return Ok(Self { by_id, root, nothing, pseudo: None, key });
         }
         if paths.is_empty() {
             return Err(ExportError::None);
@@ -139,13 +162,14 @@ impl Exports {
         let backend: Arc<dyn Backend> = Arc::<PseudoFs>::clone(&pseudo);
         let root = Arc::new(Export::new(PSEUDO_ID, "/", backend, Squash::All, true));
         by_id.insert(PSEUDO_ID, Arc::clone(&root));
-        Ok(Self { by_id, root, pseudo: Some(pseudo), key })
+        Ok(Self { by_id, nothing: Arc::clone(&root), root, pseudo: Some(pseudo), key })
     }
 
-    /// What PUTROOTFH gives.
+    /// What PUTROOTFH gives to a client at this address: an empty directory where it may not see the root.
     #[must_use]
-    pub fn root(&self) -> Place {
-        Place { export: Arc::clone(&self.root), node: self.root.backend.root() }
+    pub fn root(&self, peer: IpAddr) -> Place {
+        let root = if self.root.admits(peer) { &self.root } else { &self.nothing };
+        Place { export: Arc::clone(root), node: root.backend.root() }
     }
 
     /// All exports, the pseudo one among them.
@@ -159,16 +183,18 @@ impl Exports {
         self.by_id.get(&id)
     }
 
-    /// If `place` is a directory of the pseudo file system on which an export is mounted: that export's root.
+    /// If `place` is a directory of the pseudo file system on which an export is mounted: that export's root, or nothing
+    /// where the client may not see it.
     #[must_use]
-    pub fn cross(&self, place: Place) -> Place {
+    pub fn cross(&self, place: Place, peer: IpAddr) -> Option<Place> {
         if place.export.id == PSEUDO_ID
             && let Some(pseudo) = &self.pseudo
             && let Some(export) = pseudo.mounted_on(&place.node).and_then(|id| self.by_id.get(&id))
         {
-            return Place { export: Arc::clone(export), node: export.backend.root() };
+            let root = Place { export: Arc::clone(export), node: export.backend.root() };
+            return export.admits(peer).then_some(root);
         }
-        place
+        Some(place)
     }
 
     /// The pseudo directory that an export's root lies on; `None` for the root of all.
@@ -186,10 +212,10 @@ impl Exports {
     }
 
     /// The export of a filehandle, and the backend's part of it.
-    pub fn open_handle<'a>(&self, fh: &'a [u8]) -> Result<(&Arc<Export>, &'a [u8]), Status> {
+    pub fn open_handle<'a>(&self, fh: &'a [u8], peer: IpAddr) -> Result<(&Arc<Export>, &'a [u8]), Status> {
         let (id, raw) = self.key.open(fh)?;
-        // An export that is configured no more: its objects are gone.
-        let export = self.by_id.get(&id).ok_or(Status::Stale)?;
+        // An export that is configured no more, or not for this client: its objects are gone.
+        let export = self.by_id.get(&id).filter(|export| export.admits(peer)).ok_or(Status::Stale)?;
         Ok((export, raw))
     }
 }

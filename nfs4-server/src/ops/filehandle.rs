@@ -10,7 +10,7 @@ use crate::export::Place;
 /// RFC 8881 §18.19.
 pub(crate) async fn putfh(ctx: &mut Ctx<'_>, args: PutfhArgs) -> Result<(), Status> {
     let (export, answer) = {
-        let (export, raw) = ctx.core.exports.open_handle(&args.object)?;
+        let (export, raw) = ctx.core.exports.open_handle(&args.object, ctx.peer())?;
         (Arc::clone(export), export.backend.resolve(raw))
     };
     let node = answer.await?;
@@ -20,7 +20,7 @@ pub(crate) async fn putfh(ctx: &mut Ctx<'_>, args: PutfhArgs) -> Result<(), Stat
 
 /// RFC 8881 §18.21; PUTPUBFH (§18.20) is the same here.
 pub(crate) fn putrootfh(ctx: &mut Ctx<'_>) {
-    let root = ctx.core.exports.root();
+    let root = ctx.core.exports.root(ctx.peer());
     ctx.set_current(root);
 }
 

@@ -15,7 +15,8 @@ pub(crate) async fn lookup(ctx: &mut Ctx<'_>, args: LookupArgs) -> Result<(), St
     let name = names::check(&args.objname, dir.export.backend.facts(), ctx.core.limits.name_bytes)?;
     let who = ctx.who(&dir.export);
     let node = dir.export.backend.lookup(&who, &dir.node, name).await?;
-    let found = ctx.core.exports.cross(Place { export: dir.export, node });
+    let found = ctx.core.exports.cross(Place { export: dir.export, node }, ctx.peer());
+    let found = found.ok_or(Status::NoEnt)?;
     ctx.set_current(found);
     Ok(())
 }

@@ -143,7 +143,8 @@ async fn by_name(ctx: &Ctx<'_>, name: &nfs4_proto::Component) -> Result<Found, S
     let name = names::check(name, backend.facts(), ctx.core.limits.name_bytes)?;
     let change = backend.getattr(&dir.node).await?.change;
     let node = backend.lookup(&ctx.who(&dir.export), &dir.node, name).await?;
-    let place = ctx.core.exports.cross(Place { export: dir.export, node });
+    let place =
+        ctx.core.exports.cross(Place { export: dir.export, node }, ctx.peer()).ok_or(Status::NoEnt)?;
     must_be_file(&place)?;
     Ok(Found { place, cinfo: unchanged(change), attrset: AttrSet::default(), opened: None, truncate: false })
 }
@@ -179,7 +180,7 @@ async fn create(
     let place = Place { export: Arc::clone(&dir.export), node: made.node };
     if made.existed {
         permit.commit(&[]);
-        let place = ctx.core.exports.cross(place);
+        let place = ctx.core.exports.cross(place, ctx.peer()).ok_or(Status::NoEnt)?;
         must_be_file(&place)?;
         // Of all attributes only a size of 0 counts for a file that is there (§18.16.3).
         let truncate = mode == CreateMode::Unchecked && set.size == Some(0);

@@ -114,7 +114,7 @@ async fn attributes(
         (Err(fault), _) => Err(Status::from(fault)),
         (Ok(meta), Some(node)) => {
             let child = Place { export: Arc::clone(&dir.export), node };
-            let crossed = ctx.core.exports.cross(child.clone());
+            let Some(crossed) = ctx.core.exports.cross(child.clone(), ctx.peer()) else { return Ok(false) };
             // The root of a mounted export shows itself, and not the directory it lies on.
             let meta = if crossed.export.id == child.export.id { meta } else { None };
             collect(ctx, &crossed, want, meta).await.map(|got| *attrs = got)

@@ -4,6 +4,7 @@ use nfs4_proto::{Secinfo, SecinfoArgs, SecinfoOk, SecinfoStyle, Status};
 
 use super::{lookup, names};
 use crate::compound::Ctx;
+use crate::export::Place;
 
 fn flavors() -> Result<SecinfoOk, Status> {
     SecinfoOk::new(vec![Secinfo::Sys, Secinfo::None]).ok_or(Status::ServerFault)
@@ -13,7 +14,8 @@ fn flavors() -> Result<SecinfoOk, Status> {
 pub(crate) async fn secinfo(ctx: &mut Ctx<'_>, args: SecinfoArgs) -> Result<SecinfoOk, Status> {
     let dir = ctx.directory()?.clone();
     let name = names::check(&args.name, dir.export.backend.facts(), ctx.core.limits.name_bytes)?;
-    dir.export.backend.lookup(&ctx.who(&dir.export), &dir.node, name).await?;
+    let node = dir.export.backend.lookup(&ctx.who(&dir.export), &dir.node, name).await?;
+    ctx.core.exports.cross(Place { export: dir.export, node }, ctx.peer()).ok_or(Status::NoEnt)?;
     ctx.clear_current();
     flavors()
 }

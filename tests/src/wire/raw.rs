@@ -1,7 +1,7 @@
 //! A connection without a session layer: any bytes out, records in.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use nfs4_proto::{
@@ -14,7 +14,7 @@ use nfs4_xdr::rpc::{
 };
 use nfs4_xdr::{Decode, Encode, Input, List, Text, Writer, from_record};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::PATIENCE;
@@ -86,7 +86,17 @@ pub struct Raw {
 impl Raw {
     /// Connects.
     pub async fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
+        Self::over(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// Connects from an address of this machine: another host, for the server.
+    pub async fn connect_from(from: IpAddr, address: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::new(from, 0)).unwrap();
+        Self::over(socket.connect(address).await.unwrap())
+    }
+
+    fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         Self {
             stream,

@@ -6,7 +6,7 @@ use nfs4_tests::wire::ops::{
     access, copy, getattr, link, lookup, mkdir, mode, open_create, open_name, putfh, readdir, remove, rename,
     setattr, setxattr, unchecked, write,
 };
-use nfs4_tests::wire::{Peer, TestServer, cred};
+use nfs4_tests::wire::{Peer, Raw, TestServer, cred};
 
 fn memory(path: &str) -> ExportFile {
     ExportFile { path: path.to_owned(), ..ExportFile::default() }
@@ -209,4 +209,50 @@ async fn supplementary_groups_count() {
             peer.remove(&dir, "x").await;
         }
     }
+}
+
+fn for_clients(path: &str, clients: &[&str]) -> ExportFile {
+    let clients = Some(clients.iter().map(ToString::to_string).collect());
+    ExportFile { path: path.to_owned(), clients, ..ExportFile::default() }
+}
+
+#[tokio::test]
+async fn an_export_for_some_clients_is_not_there_for_others() {
+    let server = TestServer::with(|file| {
+        file.export = vec![for_clients("/theirs", &["127.0.0.2", "10.0.0.0/8"]), for_clients("/all", &[])];
+    })
+    .await;
+    let mut stranger = server.peer("stranger").await;
+    let root = stranger.root.clone();
+    assert_eq!(stranger.names(&root).await, ["all"]);
+    assert_eq!(stranger.lookup(&root, "theirs").await.err(), Some(Status::NoEnt));
+    let op = nfs4_tests::wire::ops::secinfo("theirs");
+    let _ = stranger.run(vec![putfh(&root), op]).await.fails_at(OpNum::Secinfo, Status::NoEnt);
+    let mut friend = server.peer("friend").await;
+    friend.raw = Raw::connect_from("127.0.0.2".parse().unwrap(), server.address).await;
+    assert_eq!(friend.names(&root).await, ["all", "theirs"]);
+    let theirs = friend.lookup(&root, "theirs").await.unwrap();
+    let dir = friend.mkdir(&theirs, "d").await;
+    // A handle is no way in.
+    for fh in [&theirs, &dir] {
+        let _ = stranger.run(vec![putfh(fh)]).await.fails_at(OpNum::Putfh, Status::Stale);
+    }
+    let all = stranger.lookup(&root, "all").await.unwrap();
+    stranger.mkdir(&all, "d").await;
+}
+
+#[tokio::test]
+async fn whoever_may_not_see_the_only_export_sees_an_empty_directory() {
+    let server = TestServer::with(|file| file.clients = Some(vec!["127.0.0.2".to_owned()])).await;
+    let mut stranger = server.peer("stranger").await;
+    let nothing = stranger.root.clone();
+    assert!(stranger.names(&nothing).await.is_empty());
+    let made = stranger.run(vec![putfh(&nothing), nfs4_tests::wire::ops::mkdir("d")]).await;
+    let _ = made.fails_at(OpNum::Create, Status::RoFs);
+    let mut friend = server.peer("friend").await;
+    friend.raw = Raw::connect_from("127.0.0.2".parse().unwrap(), server.address).await;
+    let root = friend.run(vec![ArgOp::Putrootfh, ArgOp::Getfh]).await.ok().fh();
+    assert_ne!(root, nothing);
+    friend.mkdir(&root, "d").await;
+    let _ = stranger.run(vec![putfh(&root)]).await.fails_at(OpNum::Putfh, Status::Stale);
 }
