@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod client;
 mod ids;
 pub mod server;
 mod time;
