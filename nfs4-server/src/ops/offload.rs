@@ -128,7 +128,10 @@ async fn tell(core: &Core, told: &Told, work: &Work, progress: &Progress, status
                 | CbError::TooMany
                 | CbError::NoAnswer
                 | CbError::Nonsense
-                | CbError::Refused(_),
+                | CbError::Refused(_)
+                // It may have been NFS4ERR_DELAY. Who knows the end already says BAD_STATEID.
+                | CbError::AnswerLost
+                | CbError::TooBig,
             ) => tokio::time::sleep(RETRY).await,
         }
     }

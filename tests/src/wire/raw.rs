@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use nfs4_proto::{
-    CbArgOp, CbCall, CbCompoundRes, CbResOp, CbSequenceOk, Compound, CompoundRes, Status, Utf8Str,
+    CbArgOp, CbCall, CbCompoundRes, CbOpNum, CbResOp, CbSequenceOk, Compound, CompoundRes, Status, Utf8Str,
 };
 use nfs4_xdr::record::{Deframer, LAST_FRAGMENT, RecordLimits};
 use nfs4_xdr::rpc::{
@@ -81,6 +81,8 @@ pub struct Raw {
     pub callbacks: Vec<Callback>,
     /// Whether callbacks are answered with success.
     pub answers: bool,
+    /// What CB_SEQUENCE is refused with, where callbacks are answered.
+    pub refuses: Option<Status>,
 }
 
 impl Raw {
@@ -105,6 +107,7 @@ impl Raw {
             kept: VecDeque::new(),
             callbacks: Vec::new(),
             answers: true,
+            refuses: None,
         }
     }
 
@@ -237,7 +240,10 @@ impl Raw {
         let (rest, call) = Call::decode(Input::new(record)).expect("a callback that cannot be read");
         let args = CbCall::decode(rest, 64).expect("a CB_COMPOUND that cannot be read");
         assert_eq!(args.fault, None, "{args}");
-        let results: Vec<CbResOp> = args.ops.iter().map(answer_to).collect();
+        let results: Vec<CbResOp> = match self.refuses {
+            Some(status) => vec![CbResOp::error(CbOpNum::Sequence, status)],
+            None => args.ops.iter().map(answer_to).collect(),
+        };
         self.callbacks.push(Callback { call, args });
         if !self.answers {
             return;
@@ -245,7 +251,7 @@ impl Raw {
         let mut w = Writer::unlimited();
         put_accepted(&mut w, xid, Accepted::Success).unwrap();
         w.put(&CbCompoundRes {
-            status: Status::Ok,
+            status: self.refuses.unwrap_or(Status::Ok),
             tag: Utf8Str::default(),
             ops: List::new(results).unwrap(),
         })

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use nfs4_proto::{
-    ArgOp, BindConnToSessionArgs, CbArgOp, ChannelDirFromClient, CreateSessionFlags, SeqStatusFlags,
+    ArgOp, BindConnToSessionArgs, CbArgOp, ChannelDirFromClient, Compound, CreateSessionFlags,
+    SeqStatusFlags, Status,
 };
 use nfs4_tests::wire::{PATIENCE, Peer, Raw, TestServer};
 
@@ -26,6 +27,53 @@ fn turns(raw: &Raw) -> Vec<(u32, u32)> {
     raw.callbacks.iter().map(|callback| sequence(&callback.args.ops)).collect()
 }
 
+/// A further connection that carries the session's back channel.
+async fn another(server: &TestServer, peer: &Peer, refuses: Option<Status>) -> Raw {
+    let mut other = server.raw().await;
+    other.refuses = refuses;
+    let bind = ArgOp::BindConnToSession(BindConnToSessionArgs {
+        sessid: peer.session,
+        dir: ChannelDirFromClient::Back,
+        use_conn_in_rdma_mode: false,
+    });
+    let compound = Compound::new(2, vec![bind]).unwrap();
+    let _ = other.call(&peer.spec.cred, &compound).await;
+    other
+}
+
+/// Lets the callback in slot 0 get no answer, and the same one over another connection that status.
+async fn resent_and_refused(server: &TestServer, status: Status) -> Peer {
+    let mut peer = with_back_channel(server).await;
+    peer.raw.answers = false;
+    assert!(peer.raw.wait_for_callback(PATIENCE).await);
+    let mut other = another(server, &peer, Some(status)).await;
+    while !turns(&other).contains(&(0, 1)) {
+        assert!(other.wait_for_callback(PATIENCE).await, "{:?}", turns(&other));
+    }
+    // The server has read the refusal before anything that comes later on this connection.
+    let bare = Compound::new(2, vec![ArgOp::Putrootfh]).unwrap();
+    let _ = other.call(&peer.spec.cred, &bare).await;
+    peer
+}
+
+#[tokio::test]
+async fn a_callback_that_the_client_has_done_but_keeps_no_answer_of_moves_its_slot() {
+    let server = server().await;
+    let peer = resent_and_refused(&server, Status::RetryUncachedRep).await;
+    let mut third = another(&server, &peer, None).await;
+    assert!(third.wait_for_callback(PATIENCE).await);
+    assert_eq!(turns(&third), [(0, 2)]);
+}
+
+#[tokio::test]
+async fn a_callback_that_the_client_still_carries_out_keeps_its_slot() {
+    let server = server().await;
+    let peer = resent_and_refused(&server, Status::Delay).await;
+    let mut third = another(&server, &peer, None).await;
+    assert!(third.wait_for_callback(PATIENCE).await);
+    assert_eq!(turns(&third), [(1, 1)], "another one in slot 0 could be taken for a retry");
+}
+
 async fn flags(peer: &mut Peer) -> SeqStatusFlags {
     peer.run(vec![ArgOp::Putrootfh]).await.ok().sequence().status_flags
 }
@@ -37,14 +85,7 @@ async fn a_callback_without_an_answer_goes_over_another_connection_with_the_same
     peer.raw.answers = false;
     assert!(peer.raw.wait_for_callback(PATIENCE).await);
     assert_eq!(turns(&peer.raw), [(0, 1)]);
-    let mut other = server.raw().await;
-    let bind = ArgOp::BindConnToSession(BindConnToSessionArgs {
-        sessid: peer.session,
-        dir: ChannelDirFromClient::Back,
-        use_conn_in_rdma_mode: false,
-    });
-    let compound = nfs4_proto::Compound::new(2, vec![bind]).unwrap();
-    let _ = other.call(&peer.spec.cred, &compound).await;
+    let mut other = another(&server, &peer, None).await;
     // The new connection is probed by itself, in another slot.
     while !turns(&other).contains(&(0, 1)) {
         assert!(other.wait_for_callback(PATIENCE).await, "{:?}", turns(&other));
@@ -72,7 +113,7 @@ async fn a_client_that_answers_no_callback_is_told_that_its_path_is_down_until_i
         dir: ChannelDirFromClient::ForeOrBoth,
         use_conn_in_rdma_mode: false,
     });
-    let compound = nfs4_proto::Compound::new(2, vec![bind]).unwrap();
+    let compound = Compound::new(2, vec![bind]).unwrap();
     let cred = peer.spec.cred.clone();
     let _ = peer.raw.call(&cred, &compound).await;
     peer.raw.answers = true;
