@@ -133,6 +133,7 @@ impl Core {
         for client in expired.removed {
             tracing::info!(client = client.0, "lease expired: client removed");
         }
+        self.files.forget_waiters(self.now());
         let (opens, locks) = self.files.counts();
         let used = |name: &str, value: usize| {
             #[expect(clippy::cast_precision_loss, reason = "a gauge")]
@@ -141,6 +142,7 @@ impl Core {
         used("clients", self.state.clients_used());
         used("opens", opens);
         used("locks", locks);
+        used("lock-waiters", self.files.waiters());
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use crate::backend::Backend;
 use crate::backend::local::{Local, LocalError, LocalOptions};
 use crate::backend::mem::Mem;
+use crate::cb;
 use crate::config::{Config, ExportConfig, Source};
 use crate::core::{Core, Holder, now_since};
 use crate::export::{Export, ExportError, Exports, HandleKey};
@@ -167,6 +168,7 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let service = Arc::clone(&core);
         let net = tokio::spawn(async move { net.run(service, stopping).await });
+        others.push(tokio::spawn(cb::lock::tell_waiters(Arc::clone(&core))));
         let ticking = Arc::clone(&core);
         others.push(tokio::spawn(async move {
             let mut interval = tokio::time::interval(TICK);

@@ -28,7 +28,7 @@ pub(crate) fn page() -> String {
         let _ = writeln!(page, "| {} | {} | {since} | {served} | {} |", num.number(), num.name(), num.doc());
     }
     page.push_str(
-        "\n## Callbacks\n\nThe server sends CB_SEQUENCE alone, to find out whether a back channel works. The client \
+        "\n## Callbacks\n\nThe server sends CB_SEQUENCE alone, to find out whether a back channel works, CB_NOTIFY_LOCK, and CB_OFFLOAD. The client \
          answers all; it holds nothing that could be recalled.\n\n| number | callback | what it is |\n|---|---|---|\n",
     );
     for num in CbOpNum::ALL {

@@ -59,7 +59,9 @@ impl OpNum {
             | Self::Removexattr => Yes(""),
             Self::Getattr => Yes("no ACLs, no security labels"),
             Self::Setattr => Yes("no ACLs, no security labels; not time_create"),
-            Self::Lock => Yes("a blocking lock that conflicts is denied; the client asks again"),
+            Self::Lock => Yes(
+                "a blocking lock that conflicts is denied, and its owner told when it comes free (CB_NOTIFY_LOCK)",
+            ),
             Self::Open => Yes(
                 "gives no delegation; claims of delegations are BAD_STATEID, the _PREV claims NOTSUPP; on a directory of \
                  this machine an open file is not promised to outlive its last name (no PRESERVE_UNLINKED)",

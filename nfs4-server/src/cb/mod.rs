@@ -1,5 +1,6 @@
 //! Calls to clients, over the connections that they opened. RFC 8881 §2.10.6, §20.
 
+pub(crate) mod lock;
 mod send;
 
 use std::sync::Arc;

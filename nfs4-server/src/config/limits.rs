@@ -34,6 +34,12 @@ pub struct Limits {
     pub opens_per_client: u32,
     /// Byte-range locks of one client.
     pub locks_per_client: u32,
+    /// Lock owners of one client that wait for a lock and are told.
+    pub lock_waiters_per_client: u32,
+    /// Lock owners that wait for a lock of one file and are told.
+    pub lock_waiters_per_file: u32,
+    /// Seconds for which a lock that came free is held for who was told.
+    pub lock_hold: u32,
     /// Callbacks that wait at one time for one client.
     pub callbacks_per_client: u32,
     /// Seconds that a client may take to answer a callback on one connection.
@@ -63,6 +69,9 @@ impl Default for Limits {
             reply_cached_bytes: 8 << 10,
             opens_per_client: 200_000,
             locks_per_client: 200_000,
+            lock_waiters_per_client: 1024,
+            lock_waiters_per_file: 256,
+            lock_hold: 5,
             callbacks_per_client: 1024,
             callback_timeout: 5,
             copies: 64,

@@ -9,7 +9,7 @@ use nfs4_xdr::Opaque;
 
 use super::file_io::key_of;
 use crate::compound::Ctx;
-use crate::state::{Denied, LockAnswer, LockFor, Range};
+use crate::state::{Denied, LockAnswer, LockAsk, LockFor, Range, Wait};
 
 /// The holder, as it is told to the one who was refused. Owners of other clients are theirs: only the bytes are told.
 fn denied(holder: Denied) -> LockError {
@@ -21,7 +21,8 @@ fn denied(holder: Denied) -> LockError {
     })
 }
 
-/// RFC 8881 §18.10. A blocking lock (READW, WRITEW) that conflicts is denied like any other; the client asks again.
+/// RFC 8881 §18.10. A blocking lock (READW, WRITEW) that conflicts is denied like any other, and its owner is told when
+/// it comes free; the client asks again then, or by itself.
 pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, LockError> {
     let place = ctx.file()?.clone();
     let client = ctx.client()?;
@@ -41,9 +42,14 @@ pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, Lo
         Locker::Exist { lock_stateid, .. } => (ctx.stateid(*lock_stateid, false)?, LockFor::Existing),
     };
     not_special(stateid)?;
+    let blocking = matches!(args.locktype, LockType::ReadW | LockType::WriteW) && !args.reclaim;
+    // A client that does not come back within a lease has given up.
+    let until = ctx.now.plus(ctx.core.state.settings().lease);
+    let wait = blocking.then(|| Wait { fh: ctx.core.exports.handle(&place), until });
     let permit = ctx.admit(&place.export, &Intent::Lock { oid: place.node.oid })?;
     loop {
-        match ctx.core.files.lock_range(client, stateid, locker, key_of(&place), range, write)? {
+        let ask = LockAsk { range, write, wait: wait.clone() };
+        match ctx.core.files.lock_range(client, stateid, locker, key_of(&place), ask)? {
             LockAnswer::Granted(lock_stateid) => {
                 permit.commit(&[]);
                 if let Some(attached) = &ctx.attached {

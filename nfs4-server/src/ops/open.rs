@@ -80,7 +80,7 @@ pub(crate) async fn open(ctx: &mut Ctx<'_>, args: OpenArgs) -> Result<OpenOk, St
     };
     let reclaim = matches!(args.claim, OpenClaim::Previous(_));
     let done = finish(ctx, client, &owner, shares, found, reclaim).await?;
-    let mut rflags = OpenResultFlags::LOCKTYPE_POSIX;
+    let mut rflags = OpenResultFlags::LOCKTYPE_POSIX | OpenResultFlags::MAY_NOTIFY_LOCK;
     if done.place.export.backend.facts().keeps_unlinked {
         rflags |= OpenResultFlags::PRESERVE_UNLINKED;
     }

@@ -4,7 +4,7 @@
 //! stateid's index say which. Nothing here waits or calls a backend: open files are handed in, and handed out to be
 //! dropped by the caller, outside of any lock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,8 +13,10 @@ use smallvec::SmallVec;
 
 use super::copies::Copies;
 use super::holdings::Holdings;
+use super::lock_waits::LockCalls;
 use super::ranges::LockSet;
 use super::stateids::{Kind, Name, Place, Table, check_seqid};
+use super::waiters::Waiters;
 use crate::backend::{Oid, OpenAccess, Opened};
 use crate::config::Limits;
 
@@ -109,11 +111,12 @@ pub(super) struct File {
     pub(super) pending: Vec<Pending>,
     pub(super) locks: LockSet<Place>,
     pub(super) lockers: SmallVec<[Place; 1]>,
+    pub(super) waiters: Waiters,
 }
 
 impl File {
     fn is_empty(&self) -> bool {
-        self.opens.is_empty() && self.pending.is_empty() && self.lockers.is_empty()
+        self.opens.is_empty() && self.pending.is_empty() && self.lockers.is_empty() && self.waiters.is_empty()
     }
 }
 
@@ -122,6 +125,8 @@ pub(super) struct Shard {
     pub(super) opens: Table<Open>,
     pub(super) locks: Table<Locks>,
     pub(super) files: HashMap<ObjectKey, File>,
+    /// Files that somebody waits for a lock of.
+    pub(super) waited: BTreeSet<ObjectKey>,
 }
 
 impl Shard {
@@ -134,7 +139,7 @@ impl Shard {
 }
 
 const SHARD_BITS: u32 = 6;
-const SHARDS: u32 = 1 << SHARD_BITS;
+pub(super) const SHARDS: u32 = 1 << SHARD_BITS;
 const INDEX_BITS: u32 = 28 - SHARD_BITS;
 
 /// All opens and locks of a server.
@@ -144,6 +149,8 @@ pub struct Files {
     pub(super) holdings: Holdings,
     /// Copies that go on.
     pub copies: Copies,
+    pub(super) calls: LockCalls,
+    pub(super) waiters_per_file: usize,
     epoch: u32,
 }
 
@@ -162,6 +169,8 @@ impl Files {
             hasher: RandomState::new(),
             holdings: Holdings::new(limits),
             copies: Copies::new(epoch, limits.copies),
+            calls: LockCalls::default(),
+            waiters_per_file: limits.lock_waiters_per_file as usize,
             epoch,
         }
     }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use nfs4_proto::{ClientId, StateId, Status};
 use proptest::prelude::*;
 
-use super::{Committed, Files, LockAnswer, LockFor, ObjectKey, Range, Reserve, Shares};
+use super::{Committed, Files, LockAnswer, LockAsk, LockFor, ObjectKey, Range, Reserve, Shares};
 use crate::backend::{FileKind, Node, Oid, OpenAccess, Opened};
 use crate::config::Limits;
 
-const A: ClientId = ClientId(1);
-const B: ClientId = ClientId(2);
+pub(super) const A: ClientId = ClientId(1);
+pub(super) const B: ClientId = ClientId(2);
 const READ: OpenAccess = OpenAccess { read: true, write: false };
 const WRITE: OpenAccess = OpenAccess { read: false, write: true };
 
-fn key(n: u128) -> ObjectKey {
+pub(super) fn key(n: u128) -> ObjectKey {
     ObjectKey { export: 1, oid: Oid(n) }
 }
 
-fn files() -> Files {
+pub(super) fn files() -> Files {
     Files::new(7, &Limits::default())
 }
 
@@ -43,12 +43,16 @@ fn try_open(files: &Files, client: ClientId, owner: &str, n: u128, s: Shares) ->
     }
 }
 
-fn open(files: &Files, client: ClientId, owner: &str, n: u128, access: &str) -> StateId {
+pub(super) fn open(files: &Files, client: ClientId, owner: &str, n: u128, access: &str) -> StateId {
     try_open(files, client, owner, n, shares(access, "")).unwrap().stateid
 }
 
-fn range(offset: u64, length: u64) -> Range {
+pub(super) fn range(offset: u64, length: u64) -> Range {
     Range::new(offset, length).unwrap()
+}
+
+pub(super) fn ask(range: Range, write: bool) -> LockAsk {
+    LockAsk { range, write, wait: None }
 }
 
 fn lock(
@@ -60,7 +64,7 @@ fn lock(
     r: Range,
     write: bool,
 ) -> Result<StateId, Status> {
-    match files.lock_range(client, open, LockFor::NewOwner(owner.as_bytes()), key(n), r, write)? {
+    match files.lock_range(client, open, LockFor::NewOwner(owner.as_bytes()), key(n), ask(r, write))? {
         LockAnswer::Granted(stateid) => Ok(stateid),
         LockAnswer::Denied(_) => Err(Status::Denied),
     }
@@ -179,7 +183,7 @@ fn a_lock_is_denied_with_its_holder() {
     let files = files();
     let (a, b) = (open(&files, A, "o", 1, "rw"), open(&files, B, "o", 1, "rw"));
     lock(&files, A, a, "l", 1, range(10, 10), true).unwrap();
-    let answer = files.lock_range(B, b, LockFor::NewOwner(b"m"), key(1), range(15, 1), false).unwrap();
+    let answer = files.lock_range(B, b, LockFor::NewOwner(b"m"), key(1), ask(range(15, 1), false)).unwrap();
     let LockAnswer::Denied(denied) = answer else { panic!("granted") };
     assert_eq!((denied.client, denied.owner.as_slice(), denied.write), (A, &b"l"[..], true));
     assert_eq!((denied.range.offset(), denied.range.length()), (10, 10));
@@ -207,7 +211,7 @@ fn a_known_lock_owner_keeps_its_stateid() {
     let first = lock(&files, A, open, "l", 1, range(0, 1), true).unwrap();
     let again = lock(&files, A, open, "l", 1, range(5, 1), true).unwrap();
     assert_eq!((again.other, again.seqid), (first.other, first.seqid + 1));
-    let answer = files.lock_range(A, again, LockFor::Existing, key(1), range(9, 1), false).unwrap();
+    let answer = files.lock_range(A, again, LockFor::Existing, key(1), ask(range(9, 1), false)).unwrap();
     assert!(matches!(answer, LockAnswer::Granted(stateid) if stateid.seqid == 3));
     let freed = files.unlock_range(A, StateId { seqid: 0, ..first }, key(1), range(0, u64::MAX)).unwrap();
     assert_eq!(freed.seqid, 4);

@@ -13,6 +13,7 @@ struct Held {
     states: HashSet<(u32, Kind, Place)>,
     opens: usize,
     ranges: usize,
+    waiters: u32,
 }
 
 /// By client. Taken while a shard is locked, never the other way round.
@@ -21,6 +22,7 @@ pub(super) struct Holdings {
     clients: Mutex<HashMap<ClientId, Held>>,
     most_opens: usize,
     most_ranges: usize,
+    most_waiters: u32,
 }
 
 impl Holdings {
@@ -30,6 +32,7 @@ impl Holdings {
             clients: Mutex::default(),
             most_opens: size(limits.opens_per_client),
             most_ranges: size(limits.locks_per_client),
+            most_waiters: limits.lock_waiters_per_client,
         }
     }
 
@@ -77,6 +80,23 @@ impl Holdings {
         let mut clients = self.lock();
         let held = clients.entry(client).or_default();
         held.ranges = held.ranges.saturating_add(after).saturating_sub(before);
+    }
+
+    /// Counts one more that waits for a lock, if there is room.
+    pub(super) fn one_more_waiter(&self, client: ClientId) -> bool {
+        let mut clients = self.lock();
+        // Who waits has an open.
+        let Some(held) = clients.get_mut(&client).filter(|held| held.waiters < self.most_waiters) else {
+            return false;
+        };
+        held.waiters += 1;
+        true
+    }
+
+    pub(super) fn one_waiter_less(&self, client: ClientId) {
+        if let Some(held) = self.lock().get_mut(&client) {
+            held.waiters = held.waiters.saturating_sub(1);
+        }
     }
 
     /// Whether the client holds anything.

@@ -1,11 +1,15 @@
 //! LOCK, LOCKT, LOCKU on the tables.
 
+use std::sync::Arc;
+
 use nfs4_proto::{ClientId, StateId, Status};
 
 use super::files::{Files, Locks, ObjectKey, Shard};
+use super::lock_waits::{Wait, held_against};
 use super::opens::owned;
 use super::ranges::Range;
-use super::stateids::{Kind, Place, check_seqid, next_seqid};
+use super::stateids::{Kind, Place, Table, check_seqid, next_seqid};
+use super::waiters::{Asker, Wanted};
 use crate::backend::OpenAccess;
 
 /// Who locks.
@@ -22,8 +26,19 @@ pub enum LockFor<'a> {
 pub enum LockAnswer {
     /// Held.
     Granted(StateId),
-    /// Somebody else's lock is in the way.
+    /// Somebody else's lock is in the way, or is held for somebody else who waited longer.
     Denied(Denied),
+}
+
+/// What a LOCK asks for.
+#[derive(Clone, Debug)]
+pub struct LockAsk {
+    /// Where.
+    pub range: Range,
+    /// Exclusive.
+    pub write: bool,
+    /// To be told where it is denied.
+    pub wait: Option<Wait>,
 }
 
 /// A lock that is in the way.
@@ -40,13 +55,21 @@ pub struct Denied {
 }
 
 /// Not in any table: for an owner that has no state yet.
-const NOBODY: Place = (u32::MAX, u32::MAX);
+pub(super) const NOBODY: Place = (u32::MAX, u32::MAX);
 
-fn find_locks(shard: &Shard, key: ObjectKey, client: ClientId, owner: &[u8]) -> Option<Place> {
-    let file = shard.files.get(&key)?;
-    file.lockers.iter().copied().find(|place| {
-        shard.locks.get(place.0, place.1).is_some_and(|l| l.client == client && *l.owner == *owner)
-    })
+/// An owner's locks among those of one file.
+pub(super) fn find_locks(
+    lockers: &[Place],
+    locks: &Table<Locks>,
+    client: ClientId,
+    owner: &[u8],
+) -> Option<Place> {
+    let its = |l: &Locks| l.client == client && *l.owner == *owner;
+    lockers.iter().copied().find(|place| locks.get(place.0, place.1).is_some_and(its))
+}
+
+fn find(shard: &Shard, key: ObjectKey, client: ClientId, owner: &[u8]) -> Option<Place> {
+    find_locks(&shard.files.get(&key)?.lockers, &shard.locks, client, owner)
 }
 
 fn conflict(shard: &Shard, key: ObjectKey, me: Place, range: Range, write: bool) -> Option<Denied> {
@@ -63,13 +86,13 @@ impl Files {
         stateid: StateId,
         locker: LockFor<'_>,
         key: ObjectKey,
-        range: Range,
-        write: bool,
+        ask: LockAsk,
     ) -> Result<LockAnswer, Status> {
+        let LockAsk { range, write, wait } = ask;
         let (number, kind, place) = self.find(stateid)?;
         let mut shard = self.lock(number)?;
         let (open_place, known) = match (locker, kind) {
-            (LockFor::NewOwner(owner), Kind::Open) => (place, find_locks(&shard, key, client, owner)),
+            (LockFor::NewOwner(owner), Kind::Open) => (place, find(&shard, key, client, owner)),
             (LockFor::Existing, Kind::Lock) => {
                 let locks = shard.locks.get(place.0, place.1).ok_or(Status::BadStateId)?;
                 if locks.client != client || locks.key != key {
@@ -92,25 +115,35 @@ impl Files {
         if !open.shares().covers(OpenAccess { read: !write, write }) {
             return Err(Status::OpenMode);
         }
-        if let Some(denied) = conflict(&shard, key, known.unwrap_or(NOBODY), range, write) {
+        let owner = match (known, locker) {
+            (Some(place), _) => {
+                Arc::clone(&shard.locks.get(place.0, place.1).ok_or(Status::BadStateId)?.owner)
+            }
+            (None, LockFor::NewOwner(owner)) => owned(owner),
+            (None, LockFor::Existing) => return Err(Status::BadStateId),
+        };
+        let (who, wanted) = (Asker { client, owner }, Wanted { range, write });
+        let denied = conflict(&shard, key, known.unwrap_or(NOBODY), range, write)
+            .or_else(|| held_against(&shard, key, &who, wanted));
+        if let Some(denied) = denied {
+            self.lock_denied(&mut shard, key, who, open_place, wanted, wait);
             return Ok(LockAnswer::Denied(denied));
         }
         self.holdings.room_for_ranges(client)?;
-        let me = match (known, locker) {
-            (Some(place), _) => place,
-            (None, LockFor::NewOwner(owner)) => {
-                let state = Locks { client, owner: owned(owner), key, seqid: 0, open: open_place };
-                let place = shard.locks.insert(state).ok_or(Status::ServerFault)?;
-                self.holdings.add(client, number, Kind::Lock, place)?;
-                shard.files.entry(key).or_default().lockers.push(place);
-                place
-            }
-            (None, LockFor::Existing) => return Err(Status::BadStateId),
+        let me = if let Some(place) = known {
+            place
+        } else {
+            let state = Locks { client, owner: who.owner.clone(), key, seqid: 0, open: open_place };
+            let place = shard.locks.insert(state).ok_or(Status::ServerFault)?;
+            self.holdings.add(client, number, Kind::Lock, place)?;
+            shard.files.entry(key).or_default().lockers.push(place);
+            place
         };
         let file = shard.files.entry(key).or_default();
         let before = file.locks.count(me);
         file.locks.set(me, range, write);
         self.holdings.ranges_changed(client, before, file.locks.count(me));
+        self.lock_granted(&mut shard, key, &who, wanted);
         Ok(LockAnswer::Granted(self.step(&mut shard, number, me)?))
     }
 
@@ -131,7 +164,7 @@ impl Files {
         write: bool,
     ) -> Option<Denied> {
         let shard = self.lock(self.shard_of(&key)).ok()?;
-        let me = find_locks(&shard, key, client, owner).unwrap_or(NOBODY);
+        let me = find(&shard, key, client, owner).unwrap_or(NOBODY);
         conflict(&shard, key, me, range, write)
     }
 
@@ -158,6 +191,7 @@ impl Files {
             file.locks.clear(place, range);
             self.holdings.ranges_changed(client, before, file.locks.count(place));
         }
+        self.wake(&mut shard, key);
         self.step(&mut shard, number, place)
     }
 }

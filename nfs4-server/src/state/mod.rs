@@ -21,6 +21,7 @@ mod grace;
 mod holdings;
 mod ids;
 mod leases;
+mod lock_waits;
 mod locks;
 mod opens;
 mod ranges;
@@ -29,6 +30,7 @@ mod sequence;
 mod sessions;
 mod slots;
 mod stateids;
+mod waiters;
 
 pub use channels::{CallbackCred, CallbackFate, CallbackTurn, ChannelAttrs, ChannelDir};
 pub use client::{Client, Principal, seq4};
@@ -39,7 +41,8 @@ pub use exchange::{ExchangeId, ExchangedId, Protect, exchgid};
 pub use files::{Files, ObjectKey, Shares};
 pub use ids::Ids;
 pub use leases::Expired;
-pub use locks::{Denied, LockAnswer, LockFor};
+pub use lock_waits::{LockCall, Wait};
+pub use locks::{Denied, LockAnswer, LockAsk, LockFor};
 pub use nfs4_deleg::{Millis, Now};
 pub use opens::{Closed, Committed, Downgraded, Reserve, Reserved};
 pub use ranges::{Lock, LockSet, Range};
@@ -203,5 +206,7 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 #[cfg(test)]
 mod files_tests;
+#[cfg(test)]
+mod lock_waits_tests;
 #[cfg(test)]
 mod tests;

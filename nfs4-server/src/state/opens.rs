@@ -160,6 +160,7 @@ impl Files {
     fn remove_open(&self, shard: &mut Shard, number: u32, place: Place) -> Option<Closed> {
         let open = shard.opens.remove(place.0, place.1)?;
         let key = open.key;
+        self.waits_end_with(shard, key, place);
         self.holdings.remove(open.client, number, Kind::Open, place, 0);
         if let Some(file) = shard.files.get_mut(&key) {
             file.opens.retain(|p| *p != place);
@@ -175,6 +176,7 @@ impl Files {
                 false
             });
         }
+        self.wake(shard, key);
         shard.tidy(key);
         Some(Closed { key, client: open.client, write: open.shares().write, opened: open.opened })
     }

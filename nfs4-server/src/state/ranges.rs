@@ -35,8 +35,13 @@ impl Range {
         if self.last == u64::MAX { u64::MAX } else { self.last - self.first + 1 }
     }
 
-    fn meets(self, other: Self) -> bool {
+    pub(super) fn meets(self, other: Self) -> bool {
         self.first <= other.last && other.first <= self.last
+    }
+
+    /// All of the other lies in it.
+    pub(super) fn holds(self, other: Self) -> bool {
+        self.first <= other.first && other.last <= self.last
     }
 
     /// Lies right before or behind.

@@ -285,5 +285,8 @@ fn answer_to(op: &CbArgOp) -> CbResOp {
     if matches!(op, CbArgOp::Offload(_)) {
         return CbResOp::Offload(Ok(()));
     }
+    if let CbArgOp::NotifyLock(_) = op {
+        return CbResOp::NotifyLock(Ok(()));
+    }
     CbResOp::error(op.num(), Status::NotSupp)
 }

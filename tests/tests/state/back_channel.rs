@@ -74,6 +74,30 @@ async fn a_callback_that_the_client_still_carries_out_keeps_its_slot() {
     assert_eq!(turns(&third), [(1, 1)], "another one in slot 0 could be taken for a retry");
 }
 
+/// D-6, as far as SEQUENCE tells it.
+#[tokio::test]
+async fn the_path_is_up_as_long_as_one_connection_of_several_carries_it() {
+    let server = server().await;
+    let mut peer = server.peer("a").await;
+    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
+    assert!(!flags(&mut peer).await.intersects(down), "no back channel was wanted");
+    let mut three = Vec::new();
+    for _ in 0..3 {
+        three.push(another(&server, &peer, None).await);
+    }
+    for mut raw in [three.pop().unwrap(), three.pop().unwrap()] {
+        raw.shut_down().await;
+        assert!(raw.is_closed_by_server().await);
+        assert!(!flags(&mut peer).await.intersects(down));
+    }
+    let mut last = three.pop().unwrap();
+    last.shut_down().await;
+    assert!(last.is_closed_by_server().await);
+    assert!(flags(&mut peer).await.contains(down));
+    let _new = another(&server, &peer, None).await;
+    assert!(!flags(&mut peer).await.intersects(down));
+}
+
 async fn flags(peer: &mut Peer) -> SeqStatusFlags {
     peer.run(vec![ArgOp::Putrootfh]).await.ok().sequence().status_flags
 }

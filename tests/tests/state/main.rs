@@ -11,6 +11,7 @@
 mod back_channel;
 mod create;
 mod limits;
+mod lock_waits;
 mod locks;
 mod opens;
 mod stateids;
