@@ -6,6 +6,8 @@ extern crate alloc;
 
 pub mod client;
 mod ids;
+#[cfg(any(test, feature = "model"))]
+pub mod model;
 pub mod server;
 mod time;
 
