@@ -79,8 +79,7 @@ async fn a_callback_that_the_client_still_carries_out_keeps_its_slot() {
 async fn the_path_is_up_as_long_as_one_connection_of_several_carries_it() {
     let server = server().await;
     let mut peer = server.peer("a").await;
-    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
-    assert!(!flags(&mut peer).await.intersects(down), "no back channel was wanted");
+    assert!(!flags(&mut peer).await.intersects(down()), "no back channel was wanted");
     let mut three = Vec::new();
     for _ in 0..3 {
         three.push(another(&server, &peer, None).await);
@@ -88,14 +87,47 @@ async fn the_path_is_up_as_long_as_one_connection_of_several_carries_it() {
     for mut raw in [three.pop().unwrap(), three.pop().unwrap()] {
         raw.shut_down().await;
         assert!(raw.is_closed_by_server().await);
-        assert!(!flags(&mut peer).await.intersects(down));
+        assert!(!flags(&mut peer).await.intersects(down()));
     }
     let mut last = three.pop().unwrap();
     last.shut_down().await;
     assert!(last.is_closed_by_server().await);
-    assert!(flags(&mut peer).await.contains(down));
+    until_down(&mut peer).await;
     let _new = another(&server, &peer, None).await;
-    assert!(!flags(&mut peer).await.intersects(down));
+    assert!(!flags(&mut peer).await.intersects(down()));
+}
+
+fn down() -> SeqStatusFlags {
+    SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION
+}
+
+async fn until_down(peer: &mut Peer) {
+    for _ in 0..200 {
+        if flags(peer).await.contains(down()) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the path is not told to be down");
+}
+
+#[tokio::test]
+async fn the_only_slot_of_a_lost_callback_is_asked_after_before_it_carries_another() {
+    let server = server().await;
+    let mut spec = server.spec("a");
+    spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
+    spec.back.maxrequests = 1;
+    let mut peer = Peer::connect(server.address, spec).await;
+    peer.raw.answers = false;
+    until_down(&mut peer).await;
+    assert_eq!(turns(&peer.raw), [(0, 1)]);
+    let mut other = another(&server, &peer, None).await;
+    while turns(&other).len() < 2 {
+        assert!(other.wait_for_callback(PATIENCE).await, "{:?}", turns(&other));
+    }
+    // The client answers the one behind the lost one: so it had taken that.
+    assert_eq!(turns(&other), [(0, 2), (0, 3)]);
+    assert!(!flags(&mut peer).await.intersects(down()));
 }
 
 async fn flags(peer: &mut Peer) -> SeqStatusFlags {
@@ -114,8 +146,7 @@ async fn a_callback_without_an_answer_goes_over_another_connection_with_the_same
     while !turns(&other).contains(&(0, 1)) {
         assert!(other.wait_for_callback(PATIENCE).await, "{:?}", turns(&other));
     }
-    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
-    assert!(!flags(&mut peer).await.intersects(down));
+    assert!(!flags(&mut peer).await.intersects(down()));
 }
 
 #[tokio::test]
@@ -123,14 +154,7 @@ async fn a_client_that_answers_no_callback_is_told_that_its_path_is_down_until_i
     let server = server().await;
     let mut peer = with_back_channel(&server).await;
     peer.raw.answers = false;
-    let down = SeqStatusFlags::CB_PATH_DOWN | SeqStatusFlags::CB_PATH_DOWN_SESSION;
-    for _ in 0..200 {
-        if flags(&mut peer).await.contains(down) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert!(flags(&mut peer).await.contains(down));
+    until_down(&mut peer).await;
     peer.reconnect().await;
     let bind = ArgOp::BindConnToSession(BindConnToSessionArgs {
         sessid: peer.session,
@@ -143,5 +167,5 @@ async fn a_client_that_answers_no_callback_is_told_that_its_path_is_down_until_i
     peer.raw.answers = true;
     assert!(peer.raw.wait_for_callback(PATIENCE).await);
     assert!(turns(&peer.raw).iter().all(|turn| *turn != (0, 1)), "what was lost is not taken for new");
-    assert!(!flags(&mut peer).await.intersects(down));
+    assert!(!flags(&mut peer).await.intersects(down()));
 }
