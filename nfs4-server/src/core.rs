@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
+use arc_swap::{ArcSwap, Guard};
 use nfs4_deleg::server::Effect;
 use nfs4_deleg::{ClientKey, Now};
 use nfs4_proto::{ClientId, Status};
@@ -12,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::compound;
 use crate::config::Limits;
-use crate::export::Exports;
+use crate::export::{Export, ExportError, Exports};
 use crate::net::{Call, Conn, ConnId, Service};
 use crate::observe::Metrics;
 use crate::state::{Client, Closed, Files, State, StateHolder, Why};
@@ -28,7 +29,7 @@ pub struct Core {
     /// Counters.
     pub(crate) metrics: Metrics,
     /// Bounds.
-    pub(crate) limits: Limits,
+    limits: ArcSwap<Limits>,
     /// Seconds of a lease.
     pub(crate) lease: u32,
     /// The start of the clock that never goes backwards.
@@ -59,12 +60,34 @@ impl Core {
             state,
             files,
             metrics,
-            limits,
+            limits: ArcSwap::from_pointee(limits),
             lease,
             started,
             conns: Mutex::default(),
             beside: Mutex::default(),
         }
+    }
+
+    /// The bounds.
+    pub(crate) fn limits(&self) -> Guard<Arc<Limits>> {
+        self.limits.load()
+    }
+
+    /// Other bounds from now on.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        self.state.set_limits(&limits);
+        self.files.set_limits(&limits);
+        self.limits.store(Arc::new(limits));
+    }
+
+    /// Other exports from now on; what was held on those that are gone is freed.
+    pub(crate) fn set_exports(&self, exports: Vec<Export>) -> Result<(), ExportError> {
+        for id in self.exports.replace(exports)? {
+            let closed = self.files.drop_export(id);
+            tracing::info!(export = id, opens = closed.len(), "export removed");
+            drop(closed);
+        }
+        Ok(())
     }
 
     /// Lets something go on beside the requests, until the server ends.
@@ -86,7 +109,7 @@ impl Core {
 
     /// Most bytes of one READ or WRITE: what a record holds beside ordinary headers.
     pub(crate) fn max_io(&self) -> u32 {
-        self.limits.record_bytes.saturating_sub(64 << 10).max(4096)
+        self.limits().record_bytes.saturating_sub(64 << 10).max(4096)
     }
 
     /// Runs what may write a record where it may block.
@@ -111,9 +134,13 @@ impl Core {
         self.blocking(move |core| core.state.evict_courtesy(now, client)).await
     }
 
-    /// For state that was made while its client was being removed: frees it again, and tells the caller to come back
+    /// For state that was made while its client or its export was being removed: frees it again, and tells the caller to come back
     /// (and to learn by SEQUENCE that it is gone).
-    pub(crate) fn refuse_if_gone(&self, client: &Client) -> Result<(), Status> {
+    pub(crate) fn refuse_if_gone(&self, client: &Client, export: &Export) -> Result<(), Status> {
+        if self.exports.get(export.id).is_none() {
+            drop(self.files.drop_export(export.id));
+            return Err(Status::Stale);
+        }
         if !client.is_gone() {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use nfs4_server::config::{Config, Flags, Source};
 use nfs4_server::{Server, observe};
+use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> std::process::ExitCode {
@@ -36,26 +37,57 @@ fn run() -> Result<()> {
         .enable_all()
         .build()
         .context("the runtime")?
-        .block_on(serve(&config))
+        .block_on(serve(&flags, &config))
 }
 
-async fn serve(config: &Config) -> Result<()> {
+async fn serve(flags: &Flags, config: &Config) -> Result<()> {
+    let mut hangup = signal(SignalKind::hangup()).context("SIGHUP")?;
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT")?;
-    let server = Server::start(config).await?;
+    let mut server = Server::start(config).await?;
     let text = ready(config, server.addresses());
     // Who reads it may have gone, which is no reason to end.
     drop(std::io::stdout().write_all(text.as_bytes()));
-    if let Err(error) = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]) {
-        tracing::debug!("sd_notify: {error}");
-    }
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    tell_systemd(&[NotifyState::Ready]);
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => reload(flags, &mut server).await,
+        }
     }
     tracing::info!("stopping: what was taken is answered");
     server.stop().await;
     Ok(())
+}
+
+fn tell_systemd(state: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(false, state) {
+        tracing::debug!("sd_notify: {error}");
+    }
+}
+
+/// Reads the configuration again. Where it cannot be used, the old one stays in force.
+async fn reload(flags: &Flags, server: &mut Server) {
+    // systemd wants the time with it (Type=notify-reload).
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => tell_systemd(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::debug!("sd_notify: {error}"),
+    }
+    let done = match Config::from_flags(flags) {
+        Ok(config) => server.reload(&config).await.map_err(anyhow::Error::from),
+        Err(error) => Err(error.into()),
+    };
+    match done {
+        Ok(waiting) if waiting.is_empty() => tracing::info!("configuration reloaded"),
+        Ok(waiting) => tracing::warn!("configuration reloaded; only after a restart: {}", waiting.join(", ")),
+        Err(error) => {
+            // One line, also where the reader of the file shows the place with an arrow.
+            let text = format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ");
+            tracing::error!("configuration not reloaded, the old one stays in force: {text}");
+        }
+    }
+    tell_systemd(&[NotifyState::Ready]);
 }
 
 /// The ready line first, and then how to mount.

@@ -62,6 +62,9 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Server {
     core: Arc<Core>,
+    /// What is in force.
+    config: Config,
+    listening: Arc<Net>,
     addresses: Vec<SocketAddr>,
     stop: watch::Sender<bool>,
     net: JoinHandle<()>,
@@ -110,7 +113,7 @@ fn backend(
             Ok(Arc::new(mem))
         }
         Source::Directory(dir) => {
-            let id = export.id.unwrap_or_else(|| Export::id_of_path(&export.path));
+            let id = export.number();
             let options = LocalOptions {
                 state_dir: state.map(|state| state.join(format!("export-{id:08x}"))),
                 sync_metadata: export.sync_metadata,
@@ -133,6 +136,12 @@ fn backend(
     }
 }
 
+fn export(export: &ExportConfig, config: &Config) -> Result<Export, StartError> {
+    let backend = backend(export, config, config.state.as_deref())?;
+    let made = Export::new(export.number(), &export.path, backend, export.squash, export.read_only);
+    Ok(made.only_for(export.clients.clone()))
+}
+
 impl Server {
     /// Starts a server: when this returns it accepts connections.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
@@ -140,11 +149,8 @@ impl Server {
         let state_dir = config.state.as_deref().map(StateDir::open).transpose()?.map(Arc::new);
         let Kept { records, identity, key } = kept(state_dir.as_ref())?;
         let mut exports = Vec::new();
-        for export in &config.exports {
-            let id = export.id.unwrap_or_else(|| Export::id_of_path(&export.path));
-            let backend = backend(export, config, config.state.as_deref())?;
-            let made = Export::new(id, &export.path, backend, export.squash, export.read_only);
-            exports.push(made.only_for(export.clients.clone()));
+        for one in &config.exports {
+            exports.push(export(one, config)?);
         }
         let exports = Arc::new(Exports::new(exports, HandleKey::new(&key))?);
         let files = Arc::new(Files::new(records.epoch(), &config.limits));
@@ -163,10 +169,10 @@ impl Server {
             }
         };
         let core = Arc::new(Core::new(exports, state, files, metrics, config.limits, config.lease, started));
-        let net = Net::bind(&config.listen, NetLimits::from(&config.limits)).await?;
+        let net = Arc::new(Net::bind(&config.listen, NetLimits::from(&config.limits)).await?);
         let addresses = net.addresses().to_vec();
         let (stop, stopping) = watch::channel(false);
-        let service = Arc::clone(&core);
+        let (service, listening) = (Arc::clone(&core), Arc::clone(&net));
         let net = tokio::spawn(async move { net.run(service, stopping).await });
         others.push(tokio::spawn(cb::lock::tell_waiters(Arc::clone(&core))));
         let ticking = Arc::clone(&core);
@@ -180,13 +186,42 @@ impl Server {
                 drop(tokio::task::spawn_blocking(move || core.tick()).await);
             }
         }));
-        Ok(Self { core, addresses, stop, net, others })
+        Ok(Self { core, config: config.clone(), listening, addresses, stop, net, others })
+    }
+
+    /// Takes another configuration into force, and drops no client: exports come, go and change their options, limits
+    /// count from now on. On an error nothing has changed. The keys whose new values wait for a restart are returned.
+    pub async fn reload(&mut self, config: &Config) -> Result<Vec<String>, StartError> {
+        let (next, waiting) = self.config.reloaded(config);
+        let mut exports = Vec::new();
+        for one in &next.exports {
+            let known = self.config.exports.iter().any(|old| old.number() == one.number());
+            if let Some(served) = self.core.exports.get(one.number()).filter(|_| known) {
+                exports.push(served.with_options(one.squash, one.read_only, one.clients.clone()));
+            } else {
+                let (one, all) = (one.clone(), next.clone());
+                // A directory is looked at, which may take its time.
+                let made = tokio::task::spawn_blocking(move || export(&one, &all)).await;
+                exports.push(made.map_err(|_| StartError::Exports(ExportError::None))??);
+            }
+        }
+        self.core.set_exports(exports)?;
+        self.core.set_limits(next.limits);
+        self.listening.set_limits(NetLimits::from(&next.limits));
+        self.config = next;
+        Ok(waiting)
     }
 
     /// The addresses taken.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Opens now.
+    #[must_use]
+    pub fn opens(&self) -> usize {
+        self.core.files.counts().0
     }
 
     /// Its counters.

@@ -13,7 +13,7 @@ use crate::state::LockCall;
 
 /// Tells lock owners that what they wait for may be had, for as long as the server runs.
 pub(crate) async fn tell_waiters(core: Arc<Core>) {
-    let hold = Millis::from_secs(core.limits.lock_hold.into());
+    let hold = Millis::from_secs(core.limits().lock_hold.into());
     loop {
         core.files.lock_calls_due().await;
         for due in core.files.take_lock_calls(core.now(), hold) {

@@ -99,7 +99,7 @@ async fn by_any_session(core: &Core, client: ClientId, callback: Callback) -> Re
     // Those that worked last time first.
     sessions.sort_by_key(|session| !session.back_up());
     let counted = sessions.first().ok_or(CbError::NoPath)?.client().clone();
-    let _one = counted.calling(core.limits.callbacks_per_client).ok_or(CbError::TooMany)?;
+    let _one = counted.calling(core.limits().callbacks_per_client).ok_or(CbError::TooMany)?;
     let mut last = CbError::NoPath;
     for session in sessions {
         match by_session(core, &session, &callback).await {
@@ -118,7 +118,7 @@ async fn by_any_session(core: &Core, client: ClientId, callback: Callback) -> Re
 }
 
 fn patience(core: &Core) -> Duration {
-    Duration::from_secs(core.limits.callback_timeout.into())
+    Duration::from_secs(core.limits().callback_timeout.into())
 }
 
 /// A slot in use. Dropped before its fate is known, it is lost.

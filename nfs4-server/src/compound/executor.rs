@@ -32,7 +32,7 @@ const SESSIONLESS_REPLY: usize = 8192;
 pub(crate) async fn run(core: Arc<Core>, conn: Arc<Conn>, call: Call) -> Option<Segments> {
     let arrived = Instant::now();
     let (body, _) = Input::new(&call.record).split(call.body_at)?;
-    let most = usize::try_from(core.limits.operations).unwrap_or(usize::MAX);
+    let most = usize::try_from(core.limits().operations).unwrap_or(usize::MAX);
     let compound = match Compound::decode(body, most) {
         Ok(compound) => compound,
         Err(error) => {

@@ -4,6 +4,7 @@ mod check;
 mod file;
 mod flags;
 mod limits;
+mod reload;
 mod show;
 mod size;
 

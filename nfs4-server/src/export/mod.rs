@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
 use ipnet::IpNet;
 use nfs4_deleg::server::Delegations;
 use nfs4_proto::{Fh, Fsid, Status};
@@ -39,7 +40,9 @@ pub struct Export {
     /// Who may see it; empty: everybody.
     pub clients: Vec<IpNet>,
     /// Its delegations and permits.
-    pub delegations: Mutex<Delegations>,
+    pub delegations: Arc<Mutex<Delegations>>,
+    /// Set for the pseudo file system.
+    pseudo: Option<Arc<PseudoFs>>,
 }
 
 impl std::fmt::Debug for Export {
@@ -60,7 +63,29 @@ impl Export {
             read_only,
             fsid: Fsid { major: u64::from(id), minor: 0 },
             clients: Vec::new(),
-            delegations: Mutex::new(Delegations::new(nfs4_deleg::server::Config::default())),
+            delegations: Arc::new(Mutex::new(Delegations::new(nfs4_deleg::server::Config::default()))),
+            pseudo: None,
+        }
+    }
+
+    fn pseudo(fs: Arc<PseudoFs>) -> Self {
+        let backend: Arc<dyn Backend> = Arc::<PseudoFs>::clone(&fs);
+        Self { pseudo: Some(fs), ..Self::new(PSEUDO_ID, "/", backend, Squash::All, true) }
+    }
+
+    /// The same file system and delegations, with other options.
+    #[must_use]
+    pub fn with_options(&self, squash: Squash, read_only: bool, clients: Vec<IpNet>) -> Self {
+        Self {
+            id: self.id,
+            path: self.path.clone(),
+            backend: Arc::clone(&self.backend),
+            squash,
+            read_only,
+            fsid: self.fsid,
+            clients,
+            delegations: Arc::clone(&self.delegations),
+            pseudo: self.pseudo.clone(),
         }
     }
 
@@ -123,20 +148,26 @@ pub enum ExportError {
     None,
 }
 
-/// All exports under one root.
+/// All exports under one root. They may be replaced while they are served.
 #[derive(Debug)]
 pub struct Exports {
+    table: ArcSwap<Table>,
+    key: HandleKey,
+}
+
+#[derive(Debug)]
+struct Table {
     by_id: HashMap<u32, Arc<Export>>,
     root: Arc<Export>,
     /// What those see who may not see the root.
     nothing: Arc<Export>,
-    pseudo: Option<Arc<PseudoFs>>,
-    key: HandleKey,
+    /// Path and number of each, in the order of the configuration.
+    paths: Vec<(String, u32)>,
 }
 
-impl Exports {
-    /// A table. One export at "/" is the root itself; otherwise a pseudo file system leads to them.
-    pub fn new(exports: Vec<Export>, key: HandleKey) -> Result<Self, ExportError> {
+impl Table {
+    /// `before`: where the paths are the same, so is the pseudo file system, and listings of it go on.
+    fn new(exports: Vec<Export>, before: Option<&Self>) -> Result<Self, ExportError> {
         let mut by_id: HashMap<u32, Arc<Export>> = HashMap::new();
         let mut paths = Vec::new();
         for export in exports {
@@ -146,53 +177,63 @@ impl Exports {
                 return Err(ExportError::SameId { id, a: other.path.clone(), b: export.path.clone() });
             }
         }
-        if let [(path, id)] = paths.as_slice()
-            && path == "/"
-            && let Some(root) = by_id.get(id).cloned()
-        {
-            let backend: Arc<dyn Backend> = Arc::new(PseudoFs::new(&[]));
-            let nothing = Arc::new(Export::new(PSEUDO_ID, "/", backend, Squash::All, true));
-            by_id.insert(PSEUDO_ID, Arc::clone(&nothing));
-            return Ok(Self { by_id, root, nothing, pseudo: None, key });
-        }
-        if paths.is_empty() {
-            return Err(ExportError::None);
-        }
-        let pseudo = Arc::new(PseudoFs::new(&paths));
-        let backend: Arc<dyn Backend> = Arc::<PseudoFs>::clone(&pseudo);
-        let root = Arc::new(Export::new(PSEUDO_ID, "/", backend, Squash::All, true));
-        by_id.insert(PSEUDO_ID, Arc::clone(&root));
-        Ok(Self { by_id, nothing: Arc::clone(&root), root, pseudo: Some(pseudo), key })
+        let only = match paths.as_slice() {
+            [] => return Err(ExportError::None),
+            [(path, id)] if path == "/" => by_id.get(id).cloned(),
+            _ => None,
+        };
+        let nothing = match before {
+            Some(before) if before.paths == paths => Arc::clone(&before.nothing),
+            Some(_) | None => {
+                let leads_to: &[(String, u32)] = if only.is_some() { &[] } else { &paths };
+                Arc::new(Export::pseudo(Arc::new(PseudoFs::new(leads_to))))
+            }
+        };
+        by_id.insert(PSEUDO_ID, Arc::clone(&nothing));
+        Ok(Self { by_id, root: only.unwrap_or_else(|| Arc::clone(&nothing)), nothing, paths })
+    }
+}
+
+impl Exports {
+    /// A table. One export at "/" is the root itself; otherwise a pseudo file system leads to them.
+    pub fn new(exports: Vec<Export>, key: HandleKey) -> Result<Self, ExportError> {
+        Ok(Self { table: ArcSwap::from_pointee(Table::new(exports, None)?), key })
+    }
+
+    /// Serves these from now on; the numbers of those that are gone. Compounds in progress end with what they began.
+    pub fn replace(&self, exports: Vec<Export>) -> Result<Vec<u32>, ExportError> {
+        let before = self.table.load_full();
+        let new = Table::new(exports, Some(&before))?;
+        let gone = before.by_id.keys().filter(|id| !new.by_id.contains_key(*id)).copied().collect();
+        self.table.store(Arc::new(new));
+        Ok(gone)
     }
 
     /// What PUTROOTFH gives to a client at this address: an empty directory where it may not see the root.
     #[must_use]
     pub fn root(&self, peer: IpAddr) -> Place {
-        let root = if self.root.admits(peer) { &self.root } else { &self.nothing };
+        let table = self.table.load();
+        let root = if table.root.admits(peer) { &table.root } else { &table.nothing };
         Place { export: Arc::clone(root), node: root.backend.root() }
-    }
-
-    /// All exports, the pseudo one among them.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
-        self.by_id.values()
     }
 
     /// An export by its number.
     #[must_use]
-    pub fn get(&self, id: u32) -> Option<&Arc<Export>> {
-        self.by_id.get(&id)
+    pub fn get(&self, id: u32) -> Option<Arc<Export>> {
+        self.table.load().by_id.get(&id).cloned()
     }
 
     /// If `place` is a directory of the pseudo file system on which an export is mounted: that export's root, or nothing
     /// where the client may not see it.
     #[must_use]
     pub fn cross(&self, place: Place, peer: IpAddr) -> Option<Place> {
-        if place.export.id == PSEUDO_ID
-            && let Some(pseudo) = &self.pseudo
-            && let Some(export) = pseudo.mounted_on(&place.node).and_then(|id| self.by_id.get(&id))
+        // The place's own pseudo file system knows its nodes; the table's may be a newer one.
+        if let Some(pseudo) = &place.export.pseudo
+            && let Some(id) = pseudo.mounted_on(&place.node)
         {
-            let root = Place { export: Arc::clone(export), node: export.backend.root() };
-            return export.admits(peer).then_some(root);
+            let export = self.get(id)?;
+            let node = export.backend.root();
+            return export.admits(peer).then_some(Place { export, node });
         }
         Some(place)
     }
@@ -200,9 +241,9 @@ impl Exports {
     /// The pseudo directory that an export's root lies on; `None` for the root of all.
     #[must_use]
     pub fn below(&self, export: &Export) -> Option<Place> {
-        let pseudo = self.pseudo.as_ref()?;
-        let node = pseudo.junction(export.id)?;
-        Some(Place { export: Arc::clone(&self.root), node })
+        let table = self.table.load();
+        let node = table.root.pseudo.as_ref()?.junction(export.id)?;
+        Some(Place { export: Arc::clone(&table.root), node })
     }
 
     /// The filehandle of an object.
@@ -212,10 +253,10 @@ impl Exports {
     }
 
     /// The export of a filehandle, and the backend's part of it.
-    pub fn open_handle<'a>(&self, fh: &'a [u8], peer: IpAddr) -> Result<(&Arc<Export>, &'a [u8]), Status> {
+    pub fn open_handle<'a>(&self, fh: &'a [u8], peer: IpAddr) -> Result<(Arc<Export>, &'a [u8]), Status> {
         let (id, raw) = self.key.open(fh)?;
         // An export that is configured no more, or not for this client: its objects are gone.
-        let export = self.by_id.get(&id).filter(|export| export.admits(peer)).ok_or(Status::Stale)?;
+        let export = self.get(id).filter(|export| export.admits(peer)).ok_or(Status::Stale)?;
         Ok((export, raw))
     }
 }

@@ -34,7 +34,7 @@ struct Count {
 pub struct Net {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
-    limits: NetLimits,
+    limits: Mutex<NetLimits>,
     count: Arc<Mutex<Count>>,
     next: AtomicU64,
 }
@@ -51,6 +51,7 @@ impl Net {
             listeners.push(listener);
         }
         let count = Arc::default();
+        let limits = Mutex::new(limits);
         Ok(Self { listeners, addresses: taken, limits, count, next: AtomicU64::new(1) })
     }
 
@@ -88,7 +89,7 @@ impl Net {
             }
             let id = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
             let conn = Arc::new(Conn::new(id, peer, stream));
-            let (service, stop, limits) = (Arc::clone(&service), stop.clone(), self.limits);
+            let (service, stop, limits) = (Arc::clone(&service), stop.clone(), self.limits());
             connections.spawn(async move {
                 serve(service, conn, limits, stop).await;
                 drop(place);
@@ -97,10 +98,26 @@ impl Net {
         while connections.join_next().await.is_some() {}
     }
 
+    fn limits(&self) -> NetLimits {
+        *self.limits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Other limits for the connections that come from now on.
+    pub fn set_limits(&self, limits: NetLimits) {
+        *self.limits.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// Connections now.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner).all
+    }
+
     fn enter(&self, address: IpAddr) -> Option<Place> {
+        let limits = self.limits();
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let here = count.by_address.get(&address).copied().unwrap_or(0);
-        if count.all >= self.limits.connections || here >= self.limits.per_address {
+        if count.all >= limits.connections || here >= limits.per_address {
             return None;
         }
         count.all += 1;

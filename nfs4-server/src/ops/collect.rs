@@ -212,7 +212,7 @@ pub(crate) async fn collect_entry(
 fn put_known(attrs: &mut Attrs, wanted: &Wanted, ctx: &Ctx<'_>, export: &Export) {
     let want = &wanted.set;
     if wanted.limits {
-        put_limits(attrs, want, export, ctx.core.limits.name_bytes);
+        put_limits(attrs, want, export, ctx.core.limits().name_bytes);
     }
     if wanted.server {
         put_server(attrs, want, ctx, export);

@@ -1,7 +1,5 @@
 //! PUTFH, PUTROOTFH, PUTPUBFH, GETFH, SAVEFH, RESTOREFH.
 
-use std::sync::Arc;
-
 use nfs4_proto::{GetfhOk, PutfhArgs, Status};
 
 use crate::compound::Ctx;
@@ -11,7 +9,8 @@ use crate::export::Place;
 pub(crate) async fn putfh(ctx: &mut Ctx<'_>, args: PutfhArgs) -> Result<(), Status> {
     let (export, answer) = {
         let (export, raw) = ctx.core.exports.open_handle(&args.object, ctx.peer())?;
-        (Arc::clone(export), export.backend.resolve(raw))
+        let answer = export.backend.resolve(raw);
+        (export, answer)
     };
     let node = answer.await?;
     ctx.set_current(Place { export, node });

@@ -53,7 +53,7 @@ pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, Lo
             LockAnswer::Granted(lock_stateid) => {
                 permit.commit(&[]);
                 if let Some(attached) = &ctx.attached {
-                    ctx.core.refuse_if_gone(attached.session.client())?;
+                    ctx.core.refuse_if_gone(attached.session.client(), &place.export)?;
                 }
                 ctx.set_stateid(Some(lock_stateid));
                 return Ok(LockOk { lock_stateid });

@@ -12,7 +12,7 @@ use crate::export::Place;
 /// RFC 8881 §18.13.
 pub(crate) async fn lookup(ctx: &mut Ctx<'_>, args: LookupArgs) -> Result<(), Status> {
     let dir = ctx.directory_to_walk()?.clone();
-    let name = names::check(&args.objname, dir.export.backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(&args.objname, dir.export.backend.facts(), ctx.core.limits().name_bytes)?;
     let who = ctx.who(&dir.export);
     let node = dir.export.backend.lookup(&who, &dir.node, name).await?;
     let found = ctx.core.exports.cross(Place { export: dir.export, node }, ctx.peer());

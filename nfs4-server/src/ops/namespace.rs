@@ -25,7 +25,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
     let dir = ctx.directory()?.clone();
     dir.export.writable()?;
     let backend = &dir.export.backend;
-    let name = names::check(&args.objname, backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(&args.objname, backend.facts(), ctx.core.limits().name_bytes)?;
     let what = match args.objtype {
         CreateType::Lnk(target) => {
             if target.is_empty() || target.contains(&0) {
@@ -60,7 +60,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
     let (source, dir) = (ctx.saved()?.clone(), ctx.current()?.clone());
     must_be_dir(&dir)?;
     let backend = &dir.export.backend;
-    let name = names::check(&args.newname, backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(&args.newname, backend.facts(), ctx.core.limits().name_bytes)?;
     if source.export.id != dir.export.id {
         return Err(Status::XDev);
     }
@@ -79,7 +79,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     let dir = ctx.current()?.clone();
     must_be_dir(&dir)?;
     let backend = &dir.export.backend;
-    let name = names::check(&args.target, backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(&args.target, backend.facts(), ctx.core.limits().name_bytes)?;
     dir.export.writable()?;
     in_grace(ctx)?;
     let permit = ctx.admit(&dir.export, &Intent::Remove { dir: dir.node.oid, target: None })?;
@@ -94,7 +94,7 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
     for dir in [&from, &to] {
         must_be_dir(dir)?;
     }
-    let most = ctx.core.limits.name_bytes;
+    let most = ctx.core.limits().name_bytes;
     let oldname = names::check(&args.oldname, from.export.backend.facts(), most)?;
     let newname = names::check(&args.newname, to.export.backend.facts(), most)?;
     if from.export.id != to.export.id {

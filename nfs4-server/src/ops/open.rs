@@ -140,7 +140,7 @@ fn unchanged(change: u64) -> ChangeInfo {
 async fn by_name(ctx: &Ctx<'_>, name: &nfs4_proto::Component) -> Result<Found, Status> {
     let dir = open_dir(ctx)?;
     let backend = &dir.export.backend;
-    let name = names::check(name, backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(name, backend.facts(), ctx.core.limits().name_bytes)?;
     let change = backend.getattr(&dir.node).await?.change;
     let node = backend.lookup(&ctx.who(&dir.export), &dir.node, name).await?;
     let place =
@@ -162,7 +162,7 @@ async fn create(
 ) -> Result<Found, Status> {
     let dir = open_dir(ctx)?;
     let backend = &dir.export.backend;
-    let name = names::check(name, backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(name, backend.facts(), ctx.core.limits().name_bytes)?;
     dir.export.writable()?;
     let (mode, attrs) = match how {
         CreateHow::Unchecked(attrs) => (CreateMode::Unchecked, Some(attrs)),
@@ -263,7 +263,7 @@ async fn finish(
         None => permit.commit(&[opened]),
     }
     if let Some(attached) = &ctx.attached {
-        ctx.core.refuse_if_gone(attached.session.client())?;
+        ctx.core.refuse_if_gone(attached.session.client(), &place.export)?;
     }
     Ok(Done { place, stateid, cinfo, attrset })
 }

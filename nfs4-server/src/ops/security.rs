@@ -13,7 +13,7 @@ fn flavors() -> Result<SecinfoOk, Status> {
 /// RFC 8881 §18.29. The current filehandle is used up (§2.6.3.1.1.8).
 pub(crate) async fn secinfo(ctx: &mut Ctx<'_>, args: SecinfoArgs) -> Result<SecinfoOk, Status> {
     let dir = ctx.directory()?.clone();
-    let name = names::check(&args.name, dir.export.backend.facts(), ctx.core.limits.name_bytes)?;
+    let name = names::check(&args.name, dir.export.backend.facts(), ctx.core.limits().name_bytes)?;
     let node = dir.export.backend.lookup(&ctx.who(&dir.export), &dir.node, name).await?;
     ctx.core.exports.cross(Place { export: dir.export, node }, ctx.peer()).ok_or(Status::NoEnt)?;
     ctx.clear_current();

@@ -202,7 +202,7 @@ impl State {
     /// DESTROY_CLIENTID: RFC 8881 §18.50. NFS4ERR_STALE_CLIENTID; NFS4ERR_CLIENTID_BUSY while it has sessions or state
     /// under an unexpired lease (so also for the client of the compound's own SEQUENCE). Writes a record.
     pub fn destroy_clientid(&self, now: Now, id: ClientId) -> Result<(), Status> {
-        let lease = self.settings.lease;
+        let lease = self.settings().lease;
         if lock(&self.clients).entry(id).is_none() {
             return Err(Status::StaleClientId);
         }

@@ -161,19 +161,19 @@ impl State {
         if args.flags & !DEFINED != 0 {
             return Err(Status::Inval);
         }
-        let fore = args.fore.fore(&self.settings)?;
-        let back = args.back.back(&self.settings);
+        let fore = args.fore.fore(&self.settings())?;
+        let back = args.back.back(&self.settings());
         // All zeros without the flag say that there is no back channel at all.
         let none = args.flags & create_flags::CONN_BACK_CHAN == 0 && args.back == ChannelAttrs::default();
         if !none && !back.carries_callbacks() {
             return Err(Status::TooSmall);
         }
         let cred = usable(args.cb_creds.clone())?;
-        if entry.sessions.len() >= self.settings.sessions_per_client {
+        if entry.sessions.len() >= self.settings().sessions_per_client {
             return Err(Status::NoSpc);
         }
-        let most = args.fore.maxrequests.min(self.settings.slots_most);
-        let slots = Slots::new(now, fore.maxrequests, most, self.settings.lease);
+        let most = args.fore.maxrequests.min(self.settings().slots_most);
+        let slots = Slots::new(now, fore.maxrequests, most, self.settings().lease);
         let back = Back::new(back, args.cb_program, cred);
         let id = self.ids.session();
         Ok(Session::new(id, Arc::clone(&entry.client), args.minor, fore, back, slots))

@@ -128,7 +128,7 @@ impl State {
     /// Whether a record may go for another's sake: its lease is over, or (for the same name) it holds nothing. Sessions
     /// count as something: a client that has one and is idle is not thrown out by a guess at its name.
     fn unprotected(&self, e: &Entry, now: Now, why: Why) -> bool {
-        e.expired(now, self.settings.lease)
+        e.expired(now, self.settings().lease)
             || (why == Why::Replaced
                 && !e.busy()
                 && e.sessions.is_empty()
@@ -179,7 +179,7 @@ impl State {
             entry.client.kill_now();
         }
         // Case 1, and the new record of 3, 4 and 5.
-        if table.len() >= self.settings.clients {
+        if table.len() >= self.settings().clients {
             return match self.oldest_expired(&table, now) {
                 Some(victim) => Ok(Step::Remove(victim, Why::Expired)),
                 None => Err(Status::Delay),
@@ -200,7 +200,7 @@ impl State {
     fn oldest_expired(&self, table: &Table, now: Now) -> Option<ClientId> {
         table
             .entries()
-            .filter(|e| e.expired(now, self.settings.lease))
+            .filter(|e| e.expired(now, self.settings().lease))
             .min_by_key(|e| (e.confirmed, e.client.renewed()))
             .map(|e| e.client.id)
     }

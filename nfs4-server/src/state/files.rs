@@ -175,6 +175,11 @@ impl Files {
         }
     }
 
+    /// Other limits from now on; who holds more keeps it.
+    pub fn set_limits(&self, limits: &Limits) {
+        self.holdings.set_limits(limits);
+    }
+
     pub(super) fn shard_of(&self, key: &ObjectKey) -> u32 {
         u32::try_from(self.hasher.hash_one(key) % u64::from(SHARDS)).unwrap_or(0)
     }

@@ -1,6 +1,7 @@
 //! What each client holds, for its limits and its end.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nfs4_proto::{ClientId, Status};
@@ -20,20 +21,29 @@ struct Held {
 #[derive(Debug)]
 pub(super) struct Holdings {
     clients: Mutex<HashMap<ClientId, Held>>,
-    most_opens: usize,
-    most_ranges: usize,
-    most_waiters: u32,
+    most_opens: AtomicUsize,
+    most_ranges: AtomicUsize,
+    most_waiters: AtomicU32,
 }
 
 impl Holdings {
     pub(super) fn new(limits: &Limits) -> Self {
-        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
-        Self {
+        let new = Self {
             clients: Mutex::default(),
-            most_opens: size(limits.opens_per_client),
-            most_ranges: size(limits.locks_per_client),
-            most_waiters: limits.lock_waiters_per_client,
-        }
+            most_opens: AtomicUsize::default(),
+            most_ranges: AtomicUsize::default(),
+            most_waiters: AtomicU32::default(),
+        };
+        new.set_limits(limits);
+        new
+    }
+
+    /// Other limits from now on; who holds more keeps it.
+    pub(super) fn set_limits(&self, limits: &Limits) {
+        let size = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        self.most_opens.store(size(limits.opens_per_client), Ordering::Relaxed);
+        self.most_ranges.store(size(limits.locks_per_client), Ordering::Relaxed);
+        self.most_waiters.store(limits.lock_waiters_per_client, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ClientId, Held>> {
@@ -46,7 +56,7 @@ impl Holdings {
         let mut clients = self.lock();
         let held = clients.entry(client).or_default();
         if kind == Kind::Open {
-            if held.opens >= self.most_opens {
+            if held.opens >= self.most_opens.load(Ordering::Relaxed) {
                 return Err(Status::ServerFault);
             }
             held.opens += 1;
@@ -72,7 +82,11 @@ impl Holdings {
     pub(super) fn room_for_ranges(&self, client: ClientId) -> Result<(), Status> {
         let clients = self.lock();
         let ranges = clients.get(&client).map_or(0, |held| held.ranges);
-        if ranges.saturating_add(2) > self.most_ranges { Err(Status::ServerFault) } else { Ok(()) }
+        if ranges.saturating_add(2) > self.most_ranges.load(Ordering::Relaxed) {
+            Err(Status::ServerFault)
+        } else {
+            Ok(())
+        }
     }
 
     /// Ranges that came and went.
@@ -86,7 +100,9 @@ impl Holdings {
     pub(super) fn one_more_waiter(&self, client: ClientId) -> bool {
         let mut clients = self.lock();
         // Who waits has an open.
-        let Some(held) = clients.get_mut(&client).filter(|held| held.waiters < self.most_waiters) else {
+        let Some(held) =
+            clients.get_mut(&client).filter(|held| held.waiters < self.most_waiters.load(Ordering::Relaxed))
+        else {
             return false;
         };
         held.waiters += 1;

@@ -25,7 +25,7 @@ impl State {
         if let Err(error) = self.grace.expire(now, |late| self.records.forget(late)) {
             record_failed(&error);
         }
-        let lease = self.settings.lease;
+        let lease = self.settings().lease;
         let over: Vec<_> = {
             let table = lock(&self.clients);
             let over = table.entries().filter(|e| e.expired(now, lease));
@@ -50,7 +50,7 @@ impl State {
     /// When [`State::expire`] has something to do next: the end of a lease that is not over, or of grace.
     #[must_use]
     pub fn next_deadline(&self, now: Now) -> Option<Now> {
-        let lease = self.settings.lease;
+        let lease = self.settings().lease;
         let table = lock(&self.clients);
         let leases = table.entries().map(|e| e.client.renewed().plus(lease).plus(Millis(1)));
         // If grace could not be ended at its time, it is tried again a second later.
@@ -62,7 +62,7 @@ impl State {
     /// gone.
     #[must_use]
     pub fn is_expired(&self, now: Now, client: ClientId) -> bool {
-        lock(&self.clients).entry(client).is_none_or(|e| e.expired(now, self.settings.lease))
+        lock(&self.clients).entry(client).is_none_or(|e| e.expired(now, self.settings().lease))
     }
 
     /// Called for the holder of something that somebody else needs. Where its lease is over, all that it holds is freed
@@ -72,7 +72,7 @@ impl State {
         if lock(&self.clients).entry(client).is_none() {
             return Ok(true);
         }
-        let lease = self.settings.lease;
+        let lease = self.settings().lease;
         match self.remove_if(client, Why::Expired, |e| e.expired(now, lease)) {
             Ok(Removal::Gone) => Ok(true),
             Ok(Removal::Kept) => Ok(false),

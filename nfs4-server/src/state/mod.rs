@@ -52,6 +52,7 @@ pub use sessions::Session;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use arc_swap::ArcSwap;
 use nfs4_proto::ClientId;
 
 use crate::config::Limits;
@@ -130,7 +131,7 @@ pub trait StateHolder: Send + Sync {
 
 /// Clients, sessions, leases and grace of one server.
 pub struct State {
-    settings: Settings,
+    settings: ArcSwap<Settings>,
     ids: Ids,
     clients: Mutex<clients::Table>,
     sessions: sessions::Sessions,
@@ -155,7 +156,7 @@ impl State {
             records.forget(&forgotten)?;
         }
         Ok(Self {
-            settings,
+            settings: ArcSwap::from_pointee(settings),
             ids: Ids::new(records.epoch(), seed),
             clients: Mutex::default(),
             sessions: sessions::Sessions::default(),
@@ -169,7 +170,7 @@ impl State {
     /// `so_major_id` and the server scope; `so_minor_id` is 0.
     #[must_use]
     pub fn identity(&self) -> ServerIdentity {
-        self.settings.identity
+        self.settings().identity
     }
 
     /// The boot epoch, for stateids.
@@ -180,8 +181,18 @@ impl State {
 
     /// What it is run with.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    pub fn settings(&self) -> Settings {
+        **self.settings.load()
+    }
+
+    /// Other limits from now on, for what is made from now on.
+    pub fn set_limits(&self, limits: &Limits) {
+        let now = self.settings();
+        self.settings.store(Arc::new(Settings {
+            lease: now.lease,
+            grace: now.grace,
+            ..Settings::new(limits, 0, 0, now.identity)
+        }));
     }
 
     /// Whether calls that write records wait for a medium.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nfs4_proto::{ClientId, StateId, Status};
 use smallvec::{SmallVec, smallvec};
 
-use super::files::{Files, ObjectKey, Open, Pending, Shard, Shares};
+use super::files::{Files, ObjectKey, Open, Pending, SHARDS, Shard, Shares};
 use super::stateids::{Kind, Place, check_seqid, next_seqid};
 use crate::backend::Opened;
 
@@ -185,6 +185,23 @@ impl Files {
     #[must_use]
     pub fn client_has_state(&self, client: ClientId) -> bool {
         self.holdings.any(client)
+    }
+
+    /// Frees all that is held on an export.
+    #[must_use]
+    pub fn drop_export(&self, export: u32) -> Vec<Closed> {
+        let mut closed = Vec::new();
+        for number in 0..SHARDS {
+            let Ok(mut shard) = self.lock(number) else { continue };
+            let on_it: Vec<Place> = shard
+                .opens
+                .iter()
+                .filter(|(_, open)| open.key.export == export)
+                .map(|(place, _)| place)
+                .collect();
+            closed.extend(on_it.into_iter().filter_map(|place| self.remove_open(&mut shard, number, place)));
+        }
+        closed
     }
 
     /// Frees all that a client holds.

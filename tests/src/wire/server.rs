@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use nfs4_server::Server;
 use nfs4_server::config::{Config, ExportFile, File, Flags, Squash};
+use nfs4_server::{Server, StartError};
 use tempfile::TempDir;
 
 use super::{PATIENCE, Peer, Raw, Spec};
@@ -16,6 +16,7 @@ pub struct TestServer {
     /// Where it listens; another port after each start.
     pub address: SocketAddr,
     config: Config,
+    file: File,
     dir: Option<TempDir>,
 }
 
@@ -55,10 +56,10 @@ impl TestServer {
     async fn start(dir: Option<TempDir>, fill: impl FnOnce(&mut File)) -> Self {
         let mut file = File { listen: Some(vec!["127.0.0.1:0".parse().unwrap()]), ..File::default() };
         fill(&mut file);
-        let config = Config::merge(&Flags::default(), file).unwrap();
+        let config = Config::merge(&Flags::default(), file.clone()).unwrap();
         let running = Server::start(&config).await.unwrap();
         let address = *running.addresses().first().unwrap();
-        Self { running: Some(running), address, config, dir }
+        Self { running: Some(running), address, config, file, dir }
     }
 
     /// The directory that is served.
@@ -77,6 +78,16 @@ impl TestServer {
     #[must_use]
     pub fn server(&self) -> &Server {
         self.running.as_ref().unwrap()
+    }
+
+    /// Takes a changed configuration into force, as SIGHUP does; the keys that wait for a restart.
+    pub async fn reload(&mut self, fill: impl FnOnce(&mut File)) -> Result<Vec<String>, StartError> {
+        let mut file = self.file.clone();
+        fill(&mut file);
+        let config = Config::merge(&Flags::default(), file.clone()).unwrap();
+        let waiting = self.running.as_mut().unwrap().reload(&config).await?;
+        self.file = file;
+        Ok(waiting)
     }
 
     /// Ends it as SIGTERM does.

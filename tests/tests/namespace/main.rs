@@ -11,3 +11,4 @@ mod attributes;
 mod exports;
 mod listing;
 mod names;
+mod reload;

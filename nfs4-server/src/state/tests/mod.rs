@@ -152,7 +152,7 @@ impl Kit {
 
     /// Killed and started again.
     fn restart(self, now: Now) -> Self {
-        let settings = *self.state.settings();
+        let settings = self.state.settings();
         Self::boot(now, settings, self.shelf)
     }
 

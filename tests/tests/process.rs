@@ -1,0 +1,101 @@
+//! The binary as a process: what signals do to it, and what it tells systemd.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use nfs4_tests::wire::{Peer, Spec};
+use tempfile::TempDir;
+
+/// A server of its own process, and the socket on which it tells how it is.
+struct Process {
+    child: Child,
+    notify: UnixDatagram,
+    address: std::net::SocketAddr,
+    dir: TempDir,
+}
+
+impl Process {
+    fn start(config: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("config.toml"), config).unwrap();
+        let notify = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+        notify.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_server-under-test"))
+            .args(["--listen", "127.0.0.1:0", "--config"])
+            .arg(dir.path().join("config.toml"))
+            .env("NOTIFY_SOCKET", dir.path().join("notify"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("nfs4-server ready on ").unwrap().parse().unwrap();
+        let process = Self { child, notify, address, dir };
+        assert_eq!(process.told(), "READY=1\n");
+        process
+    }
+
+    /// The next message to systemd.
+    fn told(&self) -> String {
+        let mut bytes = [0; 4096];
+        let length = self.notify.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Another file and SIGHUP, to the end of the reload.
+    fn reload(&self, config: &str) {
+        std::fs::write(self.path().join("config.toml"), config).unwrap();
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+        let reloading = self.told();
+        assert!(reloading.starts_with("RELOADING=1\nMONOTONIC_USEC="), "{reloading}");
+        assert_eq!(self.told(), "READY=1\n");
+    }
+
+    /// Ends it and returns what it wrote to its log.
+    fn stop(mut self) -> String {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{log}");
+        log
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has ended where the test came to its end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn sighup_reads_the_file_again_and_a_broken_one_changes_nothing() {
+    let process = Process::start("[[export]]\npath = \"/a\"\n");
+    let mut peer = Peer::connect(process.address, Spec::new("a")).await;
+    let root = peer.root.clone();
+    assert_eq!(peer.names(&root).await, ["a"]);
+    process.reload("[[export]]\npath = \"/a\"\n[[export]]\npath = \"/b\"\n");
+    assert_eq!(peer.names(&root).await, ["a", "b"]);
+    process.reload("leese = 5\n[[export]]\npath = \"/c\"\n");
+    assert_eq!(peer.names(&root).await, ["a", "b"]);
+    process.reload("lease = 5\n[[export]]\npath = \"/c\"\n");
+    assert_eq!(peer.names(&root).await, ["c"]);
+    let log = process.stop();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("reloaded")).collect();
+    assert_eq!(lines.len(), 3, "{log}");
+    assert!(lines[1].contains("leese") && lines[1].contains("lease"), "{log}");
+    assert!(lines[2].contains("only after a restart: lease"), "{log}");
+}
