@@ -11,12 +11,13 @@ use nfs4_proto::{ClientId, Status};
 use nfs4_xdr::Segments;
 use tokio::task::JoinSet;
 
+use crate::admin::{ClientRow, DelegationRow, Page};
 use crate::compound;
 use crate::config::Limits;
 use crate::export::{Export, ExportError, Exports};
 use crate::net::{Call, Conn, ConnId, Service};
 use crate::observe::Metrics;
-use crate::state::{Client, Closed, Files, State, StateHolder, Why};
+use crate::state::{Client, Closed, Files, State, StateHolder, Why, seq4};
 
 /// The server without its sockets.
 pub struct Core {
@@ -148,6 +149,33 @@ impl Core {
         Err(Status::Delay)
     }
 
+    /// Clients, with what they hold.
+    pub(crate) fn client_rows(&self, after: Option<ClientId>, most: usize) -> Page<ClientRow> {
+        let mut page = self.state.client_rows(self.now(), after, most);
+        for row in &mut page.rows {
+            let id = crate::admin::number(&row.client).map(ClientId);
+            (row.opens, row.ranges) = id.map_or((0, 0), |id| self.files.counts_of(id));
+        }
+        page
+    }
+
+    /// Delegations, those behind `after`. The exports' machines grant none yet, so there is none to list.
+    #[allow(clippy::unused_self, reason = "the machines are asked as soon as they grant any")]
+    pub(crate) fn delegation_rows(&self, _after: Option<[u8; 12]>, _most: usize) -> Page<DelegationRow> {
+        Page { rows: Vec::new(), next: None }
+    }
+
+    /// Takes an open or locks away; their client is told (RFC 8881 §8.4.2.4). Whose it was.
+    pub(crate) fn revoke(&self, other: [u8; 12]) -> Option<ClientId> {
+        let (client, closed) = self.files.revoke(other)?;
+        if let Some(client) = self.state.client(client) {
+            client.set_flags(seq4::ADMIN_STATE_REVOKED);
+        }
+        tracing::info!(client = client.0, "state revoked by the administrator");
+        tell_closed(&self.exports, closed);
+        Some(client)
+    }
+
     /// A connection by its number, while it lives.
     pub(crate) fn conn(&self, id: ConnId) -> Option<Arc<Conn>> {
         let conns = self.conns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,6 +245,11 @@ fn free_client(files: &Files, exports: &Exports, client: ClientId, why: Why) {
     if !closed.is_empty() {
         tracing::info!(client = client.0, ?why, opens = closed.len(), "client's opens freed");
     }
+    tell_closed(exports, closed);
+}
+
+/// Tells the exports' machines, and closes.
+fn tell_closed(exports: &Exports, closed: impl IntoIterator<Item = Closed>) {
     for Closed { key, client, write, opened } in closed {
         if let Some(export) = exports.get(key.export) {
             let effect = Effect::Closed { oid: key.oid, client: ClientKey(client.0), write };

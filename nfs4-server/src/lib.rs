@@ -1,6 +1,7 @@
 #![deny(unsafe_code)]
 #![doc = include_str!("../README.md")]
 
+pub mod admin;
 pub mod backend;
 pub mod cb;
 mod compound;

@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
+use nfs4_server::admin::Request;
 use nfs4_server::config::{Config, Flags, Source};
 use nfs4_server::{Server, observe};
 use sd_notify::NotifyState;
@@ -22,8 +24,85 @@ fn main() -> std::process::ExitCode {
     }
 }
 
+#[derive(clap::Parser)]
+#[command(version, about, max_term_width = 100, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(flatten)]
+    flags: Flags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// See and end what clients hold, over the socket of a running server.
+    Admin {
+        /// The server's --admin-socket.
+        #[arg(long, value_name = "PATH")]
+        socket: Option<PathBuf>,
+        /// The server's --config, which tells the socket.
+        #[arg(long, value_name = "FILE", conflicts_with = "socket")]
+        config: Option<PathBuf>,
+        /// One JSON object a line.
+        #[arg(long, global = true)]
+        json: bool,
+        #[command(subcommand)]
+        what: What,
+    },
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// List clients.
+    Clients,
+    /// List sessions.
+    Sessions,
+    /// List opens.
+    Opens,
+    /// List locks.
+    Locks,
+    /// List delegations.
+    Delegations,
+    /// Free all that a client has, as the end of its lease does.
+    Evict {
+        /// The client ID, as `clients` lists it.
+        client: String,
+    },
+    /// Take an open or locks away from their client.
+    Revoke {
+        /// The stateid, as `opens` and `locks` list it.
+        stateid: String,
+    },
+}
+
+fn admin(socket: Option<PathBuf>, config: Option<PathBuf>, what: What, json: bool) -> Result<()> {
+    let socket = if let Some(socket) = socket {
+        socket
+    } else {
+        let config = config.context("say --socket PATH, or --config FILE of the server")?;
+        let flags = Flags { config: Some(config), ..Flags::default() };
+        Config::from_flags(&flags)?
+            .admin_socket
+            .context("that configuration has no admin-socket and no state")?
+    };
+    let after = None;
+    let request = match what {
+        What::Clients => Request::Clients { after },
+        What::Sessions => Request::Sessions { after },
+        What::Opens => Request::Opens { after },
+        What::Locks => Request::Locks { after },
+        What::Delegations => Request::Delegations { after },
+        What::Evict { client } => Request::Evict { client },
+        What::Revoke { stateid } => Request::Revoke { stateid },
+    };
+    Ok(nfs4_server::admin::show(&socket, &request, json, &mut std::io::stdout().lock())?)
+}
+
 fn run() -> Result<()> {
-    let flags = Flags::parse();
+    let Cli { flags, command } = Cli::parse();
+    if let Some(Command::Admin { socket, config, json, what }) = command {
+        return admin(socket, config, what, json);
+    }
     let config = Config::from_flags(&flags)?;
     if flags.check_config {
         print!("{}", config.to_toml().context("the configuration as TOML")?);

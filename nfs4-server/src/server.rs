@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::admin::{AdminError, Socket};
 use crate::backend::Backend;
 use crate::backend::local::{Local, LocalError, LocalOptions};
 use crate::backend::mem::Mem;
@@ -53,6 +54,9 @@ pub enum StartError {
     /// An address cannot be taken.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The administrator's socket cannot be taken.
+    #[error(transparent)]
+    Admin(#[from] AdminError),
     /// Metrics cannot be served.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
@@ -175,6 +179,9 @@ impl Server {
         let (service, listening) = (Arc::clone(&core), Arc::clone(&net));
         let net = tokio::spawn(async move { net.run(service, stopping).await });
         others.push(tokio::spawn(cb::lock::tell_waiters(Arc::clone(&core))));
+        if let Some(path) = &config.admin_socket {
+            others.push(tokio::spawn(Socket::bind(path)?.serve(Arc::clone(&core))));
+        }
         let ticking = Arc::clone(&core);
         others.push(tokio::spawn(async move {
             let mut interval = tokio::time::interval(TICK);

@@ -99,3 +99,38 @@ async fn sighup_reads_the_file_again_and_a_broken_one_changes_nothing() {
     assert!(lines[1].contains("leese") && lines[1].contains("lease"), "{log}");
     assert!(lines[2].contains("only after a restart: lease"), "{log}");
 }
+
+fn admin(socket: &Path, args: &[&str]) -> (bool, String, String) {
+    let program = env!("CARGO_BIN_EXE_server-under-test");
+    let out = Command::new(program).arg("admin").arg("--socket").arg(socket).args(args).output().unwrap();
+    (out.status.success(), String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+}
+
+#[tokio::test]
+async fn the_admin_command_prints_tables_for_people_and_json_for_programs() {
+    let process = Process::start("[[export]]\npath = \"/a\"\n");
+    let socket = process.path().join("admin.sock");
+    // Memory alone keeps no state, so there is no socket either.
+    let (ok, _, error) = admin(&socket, &["clients"]);
+    assert!(!ok && error.lines().count() == 1 && error.contains("admin.sock"), "{error}");
+    drop(process.stop());
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let process = Process::start(&format!("state = {state:?}\n"));
+    let socket = state.join("admin.sock");
+    let peer = Peer::connect(process.address, Spec::new("somebody")).await;
+    let client = format!("{:#018x}", peer.client.0);
+    let (ok, table, _) = admin(&socket, &["clients"]);
+    assert!(ok && table.starts_with("CLIENT ") && table.contains(&client), "{table}");
+    let (ok, json, _) = admin(&socket, &["clients", "--json"]);
+    assert!(
+        ok && json.starts_with('{') && json.lines().count() == 1 && json.contains("\"somebody\""),
+        "{json}"
+    );
+    let (ok, told, _) = admin(&socket, &["evict", &client]);
+    assert!(ok && told.contains("is evicted"), "{told}");
+    let (ok, _, error) = admin(&socket, &["evict", &client]);
+    assert!(!ok && error.contains("there is no client"), "{error}");
+    drop(process.stop());
+    assert!(!socket.exists(), "the socket goes with its server");
+}

@@ -80,6 +80,11 @@ impl Config {
             Some(dir) => Some(dir),
             None => default_state(flags, &exports)?,
         };
+        let admin_socket = flags.admin_socket.clone().or_else(|| file.admin_socket.clone()).or_else(|| {
+            // A longer path is no address of a socket.
+            let beside = state.as_ref().map(|dir| dir.join("admin.sock"));
+            beside.filter(|path| path.as_os_str().len() < 108)
+        });
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let threads = flags.threads.or(file.threads).map_or(2 * cores, usize::from);
         if threads == 0 || threads > 1024 {
@@ -94,6 +99,7 @@ impl Config {
             grace,
             delegations: flags.delegations.or(file.delegations).unwrap_or(DelegationMode::None),
             threads,
+            admin_socket,
             metrics: flags.metrics.or(file.metrics),
             log: flags.log.clone().or(file.log).unwrap_or_else(|| "info".into()),
             log_format: flags.log_format.or(file.log_format).unwrap_or(LogFormat::Text),

@@ -61,6 +61,8 @@ pub struct File {
     pub threads: Option<u16>,
     /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
+    /// The administrator's socket.
+    pub admin_socket: Option<PathBuf>,
     /// Log filter.
     pub log: Option<String>,
     /// Log format.

@@ -73,6 +73,10 @@ pub struct Flags {
     #[arg(long)]
     pub log_format: Option<LogFormat>,
 
+    /// The socket for `nfs4-server admin`. By default admin.sock in the state directory, if there is one.
+    #[arg(long, value_name = "PATH")]
+    pub admin_socket: Option<PathBuf>,
+
     /// Print the configuration that would be used, and end.
     #[arg(long)]
     pub check_config: bool,

@@ -105,6 +105,8 @@ pub struct Config {
     pub threads: usize,
     /// Where Prometheus metrics are served.
     pub metrics: Option<SocketAddr>,
+    /// The administrator's socket; `None`: there is none.
+    pub admin_socket: Option<PathBuf>,
     /// Log filter (`tracing` directives).
     pub log: String,
     /// Log format.

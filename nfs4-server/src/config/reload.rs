@@ -34,6 +34,7 @@ impl Config {
         keep("delegations", &self.delegations, &mut next.delegations, w);
         keep("threads", &self.threads, &mut next.threads, w);
         keep("metrics", &self.metrics, &mut next.metrics, w);
+        keep("admin-socket", &self.admin_socket, &mut next.admin_socket, w);
         keep("log", &self.log, &mut next.log, w);
         keep("log-format", &self.log_format, &mut next.log_format, w);
         let (old, limits) = (&self.limits, &mut next.limits);

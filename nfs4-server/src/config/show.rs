@@ -34,6 +34,7 @@ impl Config {
             delegations: Some(self.delegations),
             threads: u16::try_from(self.threads).ok(),
             metrics: self.metrics,
+            admin_socket: self.admin_socket.clone(),
             log: Some(self.log.clone()),
             log_format: Some(self.log_format),
             limits: self.limits,

@@ -7,6 +7,7 @@ use nfs4_proto::{
 use nfs4_xdr::List;
 
 use crate::compound::Ctx;
+use crate::state::seq4;
 
 /// RFC 8881 §18.6. No delegation was given, so no stateid names one.
 pub(crate) fn delegreturn(ctx: &mut Ctx<'_>, args: DelegreturnArgs) -> Result<(), Status> {
@@ -39,5 +40,9 @@ pub(crate) fn test_stateid(ctx: &mut Ctx<'_>, args: &TestStateidArgs) -> Result<
 pub(crate) fn free_stateid(ctx: &mut Ctx<'_>, args: FreeStateidArgs) -> Result<(), Status> {
     let client = ctx.client()?;
     let stateid = ctx.stateid(args.stateid, false)?;
-    ctx.core.files.free(client, stateid)
+    let last_revoked = ctx.core.files.free(client, stateid)?;
+    if last_revoked && let Some(attached) = &ctx.attached {
+        attached.session.client().clear_flags(seq4::ADMIN_STATE_REVOKED);
+    }
+    Ok(())
 }

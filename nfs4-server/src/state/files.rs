@@ -15,6 +15,7 @@ use super::copies::Copies;
 use super::holdings::Holdings;
 use super::lock_waits::LockCalls;
 use super::ranges::LockSet;
+use super::revoked::Revoked;
 use super::stateids::{Kind, Name, Place, Table, check_seqid};
 use super::waiters::Waiters;
 use crate::backend::{Oid, OpenAccess, Opened};
@@ -147,6 +148,7 @@ pub struct Files {
     shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     pub(super) holdings: Holdings,
+    pub(super) revoked: Revoked,
     /// Copies that go on.
     pub copies: Copies,
     pub(super) calls: LockCalls,
@@ -168,6 +170,7 @@ impl Files {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
             holdings: Holdings::new(limits),
+            revoked: Revoked::default(),
             copies: Copies::new(epoch, limits.copies),
             calls: LockCalls::default(),
             waiters_per_file: limits.lock_waiters_per_file as usize,
@@ -195,8 +198,14 @@ impl Files {
         StateId { seqid, other: name.to_other(self.epoch) }
     }
 
-    /// Shard, kind and place of a stateid.
-    pub(super) fn find(&self, stateid: StateId) -> Result<(u32, Kind, Place), Status> {
+    /// Shard, kind and place of a client's stateid; NFS4ERR_ADMIN_REVOKED where an administrator took it away.
+    pub(super) fn find(&self, client: ClientId, stateid: StateId) -> Result<(u32, Kind, Place), Status> {
+        self.revoked.check(client, stateid)?;
+        self.place_of(stateid)
+    }
+
+    /// Shard, kind and place that a stateid tells.
+    pub(super) fn place_of(&self, stateid: StateId) -> Result<(u32, Kind, Place), Status> {
         if stateid.is_special() {
             return Err(Status::BadStateId);
         }
@@ -213,7 +222,7 @@ impl Files {
         key: ObjectKey,
         access: OpenAccess,
     ) -> Result<Opened, Status> {
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         let shard = self.lock(number)?;
         let place = match kind {
             Kind::Open => place,
@@ -258,7 +267,7 @@ impl Files {
         stateid: StateId,
         f: impl FnOnce(Found<'_>) -> Result<R, Status>,
     ) -> Result<R, Status> {
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         let mut shard = self.lock(number)?;
         match kind {
             Kind::Open => {
@@ -289,9 +298,13 @@ impl Files {
         }
     }
 
-    /// FREE_STATEID (§18.38): only a lock owner's state without locks goes; an open's is ended by CLOSE.
-    pub fn free(&self, client: ClientId, stateid: StateId) -> Result<(), Status> {
-        let (number, kind, place) = self.find(stateid)?;
+    /// FREE_STATEID (§18.38): a state that was revoked, or a lock owner's without locks goes; an open's is ended by
+    /// CLOSE. True where that was the last one of the client's that was revoked.
+    pub fn free(&self, client: ClientId, stateid: StateId) -> Result<bool, Status> {
+        if let Some(last) = self.revoked.free(client, stateid) {
+            return Ok(last);
+        }
+        let (number, kind, place) = self.find(client, stateid)?;
         let mut shard = self.lock(number)?;
         if kind == Kind::Open {
             let open = shard.opens.get(place.0, place.1).ok_or(Status::BadStateId)?;
@@ -316,7 +329,7 @@ impl Files {
         }
         self.holdings.remove(client, number, Kind::Lock, place, 0);
         shard.tidy(key);
-        Ok(())
+        Ok(false)
     }
 
     /// READ and WRITE with a special stateid against the deny bits of all opens: LOCKED (§8.2.3, §9.7).
@@ -332,6 +345,12 @@ impl Files {
     /// Whether anybody has a lock on the object, or had one and keeps its state.
     pub fn locked(&self, key: ObjectKey) -> Result<bool, Status> {
         Ok(self.lock(self.shard_of(&key))?.files.get(&key).is_some_and(|file| !file.lockers.is_empty()))
+    }
+
+    /// Opens and locked ranges of one client.
+    #[must_use]
+    pub fn counts_of(&self, client: ClientId) -> (usize, usize) {
+        self.holdings.counts(client)
     }
 
     /// Opens and lock owners in all.

@@ -120,6 +120,11 @@ impl Holdings {
         self.lock().contains_key(&client)
     }
 
+    /// Opens and ranges that a client holds.
+    pub(super) fn counts(&self, client: ClientId) -> (usize, usize) {
+        self.lock().get(&client).map_or((0, 0), |held| (held.opens, held.ranges))
+    }
+
     /// All that a client holds; it holds nothing afterwards.
     pub(super) fn take(&self, client: ClientId) -> Vec<(u32, Kind, Place)> {
         self.lock().remove(&client).map(|held| held.states.into_iter().collect()).unwrap_or_default()

@@ -65,6 +65,19 @@ impl State {
         lock(&self.clients).entry(client).is_none_or(|e| e.expired(now, self.settings().lease))
     }
 
+    /// Removes a client at the wish of an administrator, whatever it does: all that it holds is freed, as at the end of
+    /// its lease. False where there is none. Fails where its record cannot be removed; then nothing has changed. Writes
+    /// a record.
+    pub fn evict(&self, client: ClientId) -> std::io::Result<bool> {
+        while lock(&self.clients).entry(client).is_some() {
+            // A renewal in between makes it another try.
+            if self.remove_if(client, Why::Evicted, |_| true)? == Removal::Gone {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Called for the holder of something that somebody else needs. Where its lease is over, all that it holds is freed
     /// before this returns true. False where it is alive. NFS4ERR_SERVERFAULT where its record cannot be removed: then
     /// nothing has changed. Writes a record.

@@ -89,7 +89,7 @@ impl Files {
         ask: LockAsk,
     ) -> Result<LockAnswer, Status> {
         let LockAsk { range, write, wait } = ask;
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         let mut shard = self.lock(number)?;
         let (open_place, known) = match (locker, kind) {
             (LockFor::NewOwner(owner), Kind::Open) => (place, find(&shard, key, client, owner)),
@@ -176,7 +176,7 @@ impl Files {
         key: ObjectKey,
         range: Range,
     ) -> Result<StateId, Status> {
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         if kind != Kind::Lock {
             return Err(Status::BadStateId);
         }

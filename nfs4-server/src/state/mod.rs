@@ -26,6 +26,8 @@ mod locks;
 mod opens;
 mod ranges;
 mod records;
+mod revoked;
+mod rows;
 mod sequence;
 mod sessions;
 mod slots;
@@ -119,6 +121,8 @@ pub enum Why {
     Destroyed,
     /// The lease ran out, and somebody needed what it held, or it held nothing. §8.4.3.
     Expired,
+    /// An administrator wanted it.
+    Evicted,
 }
 
 /// Who keeps opens, locks and delegations.

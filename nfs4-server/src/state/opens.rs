@@ -115,7 +115,7 @@ impl Files {
         key: ObjectKey,
         to: Shares,
     ) -> Result<Downgraded, Status> {
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         if kind != Kind::Open {
             return Err(Status::BadStateId);
         }
@@ -144,7 +144,7 @@ impl Files {
 
     /// CLOSE (§18.2). Locks that came by this open are freed with it: the one policy of this server.
     pub fn close(&self, client: ClientId, stateid: StateId, key: ObjectKey) -> Result<Closed, Status> {
-        let (number, kind, place) = self.find(stateid)?;
+        let (number, kind, place) = self.find(client, stateid)?;
         if kind != Kind::Open {
             return Err(Status::BadStateId);
         }
@@ -157,7 +157,7 @@ impl Files {
         self.remove_open(&mut shard, number, place).ok_or(Status::BadStateId)
     }
 
-    fn remove_open(&self, shard: &mut Shard, number: u32, place: Place) -> Option<Closed> {
+    pub(super) fn remove_open(&self, shard: &mut Shard, number: u32, place: Place) -> Option<Closed> {
         let open = shard.opens.remove(place.0, place.1)?;
         let key = open.key;
         self.waits_end_with(shard, key, place);
@@ -209,6 +209,7 @@ impl Files {
     pub fn drop_client(&self, client: ClientId) -> Vec<Closed> {
         let mut closed = Vec::new();
         self.copies.drop_client(client);
+        self.revoked.drop_client(client);
         for (number, kind, place) in self.holdings.take(client) {
             if kind == Kind::Open
                 && let Ok(mut shard) = self.lock(number)

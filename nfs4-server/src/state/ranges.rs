@@ -119,6 +119,11 @@ impl<O: Copy + PartialEq> LockSet<O> {
         self.0.retain(|held| held.owner != owner);
     }
 
+    /// An owner's locks.
+    pub fn of(&self, owner: O) -> impl Iterator<Item = &Lock<O>> {
+        self.0.iter().filter(move |held| held.owner == owner)
+    }
+
     /// How many locks an owner has.
     #[must_use]
     pub fn count(&self, owner: O) -> usize {

@@ -177,6 +177,14 @@ impl<T> Table<T> {
             .filter_map(|(index, cell)| cell.value.as_ref().map(|value| ((index, cell.generation), value)))
     }
 
+    /// The same from an index on.
+    pub(crate) fn iter_from(&self, index: u32) -> impl Iterator<Item = (Place, &T)> {
+        let from = usize::try_from(index).unwrap_or(usize::MAX).min(self.places.len());
+        (index..)
+            .zip(self.places.get(from..).unwrap_or_default())
+            .filter_map(|(index, cell)| cell.value.as_ref().map(|value| ((index, cell.generation), value)))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.used
     }

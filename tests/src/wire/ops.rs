@@ -256,6 +256,12 @@ pub fn locku(lock_stateid: StateId, offset: u64, length: u64) -> ArgOp {
     ArgOp::Locku(LockuArgs { locktype: LockType::Write, seqid: 0, lock_stateid, offset, length })
 }
 
+/// FREE_STATEID.
+#[must_use]
+pub fn free_stateid(stateid: StateId) -> ArgOp {
+    ArgOp::FreeStateid(nfs4_proto::FreeStateidArgs { stateid })
+}
+
 /// TEST_STATEID.
 #[must_use]
 pub fn test_stateid(stateids: Vec<StateId>) -> ArgOp {

@@ -74,6 +74,12 @@ impl TestServer {
         self.config.state.as_deref()
     }
 
+    /// The administrator's socket.
+    #[must_use]
+    pub fn admin_socket(&self) -> &Path {
+        self.config.admin_socket.as_deref().unwrap()
+    }
+
     /// The running server.
     #[must_use]
     pub fn server(&self) -> &Server {

@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod admin;
 mod back_channel;
 mod create;
 mod limits;
