@@ -121,7 +121,7 @@ def names():
 
 
 def only_names():
-    """Directories and links alone: no fsync of this worker's helps. To see a server that
+    """Directories, links and attributes alone: no fsync of this worker's helps. To see a server that
     does not make them stable by itself, leave out the others, whose fsyncs do:
     LAB_SKIP="osync over commit direct names stream"."""
     i = 0
@@ -136,6 +136,11 @@ def only_names():
             tolerant(lambda: os.rename(f'm{i}', f'k{i}'), errno.ENOENT)
             record('only-names', 'gone', f'm{i}', 0)
             record('only-names', 'dir', f'k{i}', 0)
+            mode = 0o700 | i % 0o77
+            os.chmod(f'k{i}', mode)
+            record('only-names', 'mode', f'k{i}', mode)
+            os.setxattr(f'k{i}', 'user.number', str(i).encode())
+            record('only-names', 'attrs', f'k{i}', mode)
         if i % 3 == 0:
             record('only-names', 'maybe', f's{i}', 0)
             tolerant(lambda: os.unlink(f's{i}'), errno.ENOENT)
@@ -250,6 +255,13 @@ def check(final):
                     continue  # renamed or removed, but that was not acknowledged yet
                 if read(name) != pattern(name.lstrip('r'), 0, n):
                     bad.append(f'{name}: has other bytes')
+            elif kind in ('mode', 'attrs'):
+                named += 1
+                got = os.stat(f'{WORK}/{name}').st_mode & 0o7777
+                if got != n:
+                    bad.append(f'{name}: mode {got:o}, {n:o} was acknowledged')
+                if kind == 'attrs' and os.getxattr(f'{WORK}/{name}', 'user.number') != name[1:].encode():
+                    bad.append(f'{name}: has another extended attribute')
             elif kind == 'dir':
                 named += 1
                 if not os.path.isdir(f'{WORK}/{name}'):

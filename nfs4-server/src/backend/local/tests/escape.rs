@@ -9,6 +9,7 @@ use rustix::fs::{CWD, RenameFlags};
 
 use super::super::sys;
 use super::*;
+use crate::backend::FileKind;
 
 #[tokio::test]
 async fn a_symbolic_link_is_an_object_and_never_a_way() {
@@ -138,6 +139,126 @@ async fn a_mount_point_below_the_export_is_listed_and_not_entered() {
     let page = local.list(&me(), &root, 0, super::super::Room { nodes: false, ..room }).await.unwrap();
     let proc = page.entries.iter().find(|entry| entry.name == "proc").expect("listed");
     assert_eq!(proc.meta, Some(Err(Fault::Access)));
+}
+
+#[tokio::test]
+async fn a_directory_that_leaves_the_export_and_comes_back_all_the_time_takes_nothing_along() {
+    let rig = Rig::with(|options| options.sync_metadata = false);
+    fs::write(rig.outside("secret"), "outside").unwrap();
+    fs::create_dir_all(rig.path("d/e")).unwrap();
+    let (d, e) = (rig.top("d").await, rig.lookup(&rig.top("d").await, "e").await.unwrap());
+    let stop = Arc::new(AtomicBool::new(false));
+    let mover = thread::spawn({
+        let (inside, outside, stop) = (rig.path("d"), rig.outside("d"), Arc::clone(&stop));
+        move || {
+            while !stop.load(Ordering::Relaxed) {
+                fs::rename(&inside, &outside).unwrap();
+                fs::rename(&outside, &inside).unwrap();
+            }
+        }
+    });
+    let root = rig.local.root();
+    for turn in 0..2_000 {
+        // Up from the directory there is the export's root or nothing, never what lies beside the export.
+        if let Ok(up) = rig.local.parent(&me(), &d).await {
+            assert_eq!(up.oid, root.oid);
+            assert_eq!(rig.lookup(&up, "secret").await.unwrap_err(), Fault::NoEnt);
+        }
+        if let Ok(up) = rig.local.parent(&me(), &e).await {
+            assert_eq!(up.oid, d.oid);
+        }
+        let _ = rig.local.rename(&me(), (&e, b"x"), (&root, format!("moved{turn}").as_bytes())).await;
+        let _ = rig.make(&e, "x", FILE).await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    mover.join().unwrap();
+    let beside: Vec<_> =
+        fs::read_dir(rig.outside(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(beside, ["secret"]);
+    assert_eq!(fs::read(rig.outside("secret")).unwrap(), b"outside");
+}
+
+#[tokio::test]
+async fn links_of_every_kind_lead_nowhere() {
+    let rig = Rig::new();
+    fs::write(rig.outside("secret"), "secret").unwrap();
+    let targets = [
+        "/etc/passwd",
+        "/proc/self/root/etc/passwd",
+        "/proc/1/root",
+        "../outside/secret",
+        "../outside",
+        "..",
+        "../../../../../../etc",
+        "loop",
+        "chain",
+        "/dev/zero",
+        "/",
+        ".",
+        "./loop/../../outside",
+    ];
+    for (number, target) in targets.iter().enumerate() {
+        symlink(target, rig.path(&format!("l{number}"))).unwrap();
+    }
+    symlink("loop", rig.path("loop")).unwrap();
+    symlink("l3", rig.path("chain")).unwrap();
+    let root = rig.local.root();
+    for number in 0..targets.len() {
+        let name = format!("l{number}");
+        let link = rig.top(&name).await;
+        assert_eq!(link.kind, FileKind::Symlink);
+        assert_eq!(rig.local.open(&me(), &link, READ).await.unwrap_err(), Fault::Symlink);
+        assert_eq!(rig.lookup(&link, "secret").await.unwrap_err(), Fault::Symlink);
+        let unchecked = Create::File { mode: CreateMode::Unchecked, access: BOTH };
+        assert_eq!(rig.make(&root, &name, unchecked).await.unwrap_err(), Fault::Symlink);
+        let room = super::super::Room { entries: 9, bytes: 999, meta: true, nodes: true };
+        assert_eq!(rig.local.list(&me(), &link, 0, room).await.unwrap_err(), Fault::Symlink);
+        assert_eq!(rig.local.readlink(&me(), &link).await.unwrap(), targets[number].as_bytes());
+    }
+    assert_eq!(fs::read(rig.outside("secret")).unwrap(), b"secret");
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_not_opened() {
+    let rig = Rig::new();
+    let fifo = rig.path("fifo");
+    rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, 0o666.into(), 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(rig.path("socket")).unwrap();
+    for name in ["fifo", "socket"] {
+        let node = rig.top(name).await;
+        // Nobody reads or writes the other end: an open would wait for ever.
+        for access in [READ, BOTH] {
+            assert_eq!(rig.local.open(&me(), &node, access).await.unwrap_err(), Fault::WrongType);
+        }
+    }
+}
+
+/// All of the above as somebody who may not switch identities nor open by handle: in a process of its own, which is
+/// this program in a place where that user finds it.
+#[test]
+fn nobody_gets_out_as_an_ordinary_user_either() {
+    use std::os::unix::process::CommandExt as _;
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        // The tests beside this one run as one.
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [dir.path(), &program] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let done = std::process::Command::new(&program)
+        .args(["backend::local::tests::escape::", "--test-threads=2"])
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(!said.contains("running 0 tests"), "{said}");
 }
 
 #[test]
