@@ -203,7 +203,7 @@ async fn links_of_every_kind_lead_nowhere() {
     symlink("loop", rig.path("loop")).unwrap();
     symlink("l3", rig.path("chain")).unwrap();
     let root = rig.local.root();
-    for number in 0..targets.len() {
+    for (number, target) in targets.iter().enumerate() {
         let name = format!("l{number}");
         let link = rig.top(&name).await;
         assert_eq!(link.kind, FileKind::Symlink);
@@ -213,7 +213,7 @@ async fn links_of_every_kind_lead_nowhere() {
         assert_eq!(rig.make(&root, &name, unchecked).await.unwrap_err(), Fault::Symlink);
         let room = super::super::Room { entries: 9, bytes: 999, meta: true, nodes: true };
         assert_eq!(rig.local.list(&me(), &link, 0, room).await.unwrap_err(), Fault::Symlink);
-        assert_eq!(rig.local.readlink(&me(), &link).await.unwrap(), targets[number].as_bytes());
+        assert_eq!(rig.local.readlink(&me(), &link).await.unwrap(), target.as_bytes());
     }
     assert_eq!(fs::read(rig.outside("secret")).unwrap(), b"secret");
 }
