@@ -79,6 +79,17 @@ impl Core {
         self.state.set_limits(&limits);
         self.files.set_limits(&limits);
         self.limits.store(Arc::new(limits));
+        self.tell_limits();
+    }
+
+    /// Each limit as a gauge.
+    pub(crate) fn tell_limits(&self) {
+        let limits = serde_json::to_value(**self.limits()).unwrap_or_default();
+        for (name, value) in limits.as_object().into_iter().flatten() {
+            if let Some(value) = value.as_f64() {
+                self.metrics.gauge("nfs_limit", Some(("limit", name.clone()))).set(value);
+            }
+        }
     }
 
     /// Other exports from now on; what was held on those that are gone is freed.
@@ -194,7 +205,11 @@ impl Core {
             #[expect(clippy::cast_precision_loss, reason = "a gauge")]
             self.metrics.gauge("nfs_limit_used", Some(("limit", name.to_owned()))).set(value as f64);
         };
+        self.metrics.upkeep();
+        let connections = self.conns.lock().unwrap_or_else(PoisonError::into_inner).len();
+        used("connections", connections);
         used("clients", self.state.clients_used());
+        used("sessions", self.state.sessions_used());
         used("opens", opens);
         used("locks", locks);
         used("lock-waiters", self.files.waiters());

@@ -173,6 +173,7 @@ impl Server {
             }
         };
         let core = Arc::new(Core::new(exports, state, files, metrics, config.limits, config.lease, started));
+        core.tell_limits();
         let net = Arc::new(Net::bind(&config.listen, NetLimits::from(&config.limits)).await?);
         let addresses = net.addresses().to_vec();
         let (stop, stopping) = watch::channel(false);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
@@ -28,12 +28,20 @@ pub enum MetricsError {
 
 const SOURCE: Metadata<'static> = Metadata::new("nfs4_server", Level::INFO, None);
 
+/// Minor versions that are counted without a lock.
+const MINORS: usize = 3;
+
 /// What is counted. Handles are kept, so that counting is one atomic addition.
 pub struct Metrics {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
+    /// What is usual, NFS4_OK, without a lock: by main operation and minor version.
+    rpcs_ok: Vec<[OnceLock<Counter>; MINORS]>,
     rpcs: Mutex<HashMap<(MainOp, u32, u32), Counter>>,
-    seconds: Mutex<HashMap<MainOp, Histogram>>,
+    /// By main operation.
+    seconds: Vec<OnceLock<Histogram>>,
+    /// NFS4_OK, by operation.
+    ops_ok: Vec<OnceLock<Counter>>,
     ops: Mutex<HashMap<(OpNum, u32), Counter>>,
     bytes_in: Counter,
     bytes_out: Counter,
@@ -93,8 +101,10 @@ impl Metrics {
         Self {
             recorder,
             handle,
+            rpcs_ok: std::iter::repeat_with(Default::default).take(MainOp::COUNT).collect(),
             rpcs: Mutex::default(),
-            seconds: Mutex::default(),
+            seconds: std::iter::repeat_with(OnceLock::new).take(MainOp::COUNT).collect(),
+            ops_ok: std::iter::repeat_with(OnceLock::new).take(OpNum::ALL.len()).collect(),
             ops: Mutex::default(),
             bytes_in,
             bytes_out,
@@ -104,40 +114,52 @@ impl Metrics {
     /// One COMPOUND was answered.
     pub fn rpc(&self, main: MainOp, minor: u32, status: Status, seconds: f64) {
         use nfs4_xdr::XdrEnum as _;
-        let mut rpcs = self.rpcs.lock().unwrap_or_else(PoisonError::into_inner);
-        rpcs.entry((main, minor, status.to_wire()))
-            .or_insert_with(|| {
-                let labels = vec![
-                    Label::from_static_parts("main", main.label()),
-                    Label::new("minor", minor.to_string()),
-                    Label::new("status", status.to_string()),
-                ];
-                self.recorder.register_counter(&Key::from_parts("nfs_rpcs_total", labels), &SOURCE)
-            })
-            .increment(1);
-        drop(rpcs);
-        let mut histograms = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
-        histograms
-            .entry(main)
-            .or_insert_with(|| {
+        let register = || {
+            let labels = vec![
+                Label::from_static_parts("main", main.label()),
+                Label::new("minor", minor.to_string()),
+                Label::new("status", status.to_string()),
+            ];
+            self.recorder.register_counter(&Key::from_parts("nfs_rpcs_total", labels), &SOURCE)
+        };
+        let place = usize::try_from(minor).unwrap_or(usize::MAX);
+        match self.rpcs_ok.get(main.index()).and_then(|minors| minors.get(place)) {
+            Some(usual) if status == Status::Ok => usual.get_or_init(register).increment(1),
+            Some(_) | None => {
+                let mut rpcs = self.rpcs.lock().unwrap_or_else(PoisonError::into_inner);
+                rpcs.entry((main, minor, status.to_wire())).or_insert_with(register).increment(1);
+            }
+        }
+        if let Some(histogram) = self.seconds.get(main.index()) {
+            let register = || {
                 let labels = vec![Label::from_static_parts("main", main.label())];
                 self.recorder.register_histogram(&Key::from_parts("nfs_rpc_seconds", labels), &SOURCE)
-            })
-            .record(seconds);
+            };
+            histogram.get_or_init(register).record(seconds);
+        }
     }
 
     /// One operation was answered.
     pub fn operation(&self, num: OpNum, status: Status) {
         use nfs4_xdr::XdrEnum as _;
-        let name = num.name();
-        let mut ops = self.ops.lock().unwrap_or_else(PoisonError::into_inner);
-        ops.entry((num, status.to_wire()))
-            .or_insert_with(|| {
-                let labels =
-                    vec![Label::from_static_parts("op", name), Label::new("status", status.to_string())];
-                self.recorder.register_counter(&Key::from_parts("nfs_operations_total", labels), &SOURCE)
-            })
-            .increment(1);
+        let register = || {
+            let labels =
+                vec![Label::from_static_parts("op", num.name()), Label::new("status", status.to_string())];
+            self.recorder.register_counter(&Key::from_parts("nfs_operations_total", labels), &SOURCE)
+        };
+        match self.ops_ok.get(num.index()) {
+            Some(usual) if status == Status::Ok => usual.get_or_init(register).increment(1),
+            Some(_) | None => {
+                let mut ops = self.ops.lock().unwrap_or_else(PoisonError::into_inner);
+                ops.entry((num, status.to_wire())).or_insert_with(register).increment(1);
+            }
+        }
+    }
+
+    /// Sorts what histograms have gathered into their buckets: to be called now and then, or it takes memory for as long
+    /// as nobody reads the metrics.
+    pub fn upkeep(&self) {
+        self.handle.run_upkeep();
     }
 
     /// A callback ended: `answered`, or why not.

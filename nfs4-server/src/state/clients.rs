@@ -131,6 +131,12 @@ impl State {
         lock(&self.clients).len()
     }
 
+    /// Sessions now.
+    #[must_use]
+    pub fn sessions_used(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// A client's sessions.
     #[must_use]
     pub fn sessions_of(&self, id: ClientId) -> Vec<Arc<Session>> {

@@ -29,6 +29,10 @@ impl Sessions {
         self.shard(id).and_then(|shard| read(shard).get(id).cloned())
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(|shard| read(shard).len()).sum()
+    }
+
     pub(super) fn insert(&self, session: Arc<Session>) {
         if let Some(shard) = self.shard(&session.id) {
             write(shard).insert(session.id, session);

@@ -100,3 +100,22 @@ async fn what_cannot_be_served_leaves_everything_as_it_is() {
     let root = peer.root.clone();
     assert_eq!(peer.names(&root).await, ["a"]);
 }
+
+#[tokio::test]
+async fn limits_are_told_as_gauges_and_follow_a_reload() {
+    let mut server = TestServer::mem().await;
+    let told =
+        |server: &TestServer, line: &str| server.server().metrics().render().lines().any(|l| l == line);
+    assert!(told(&server, "nfs_limit{limit=\"opens-per-client\"} 200000"));
+    let _ = server.reload(|file| file.limits.opens_per_client = 7).await.unwrap();
+    assert!(told(&server, "nfs_limit{limit=\"opens-per-client\"} 7"));
+    let mut peer = server.peer("a").await;
+    let root = peer.root.clone();
+    let _ = peer.lookup(&root, "none").await;
+    let text = server.server().metrics().render();
+    let mut wanted = vec!["nfs_rpcs_total{main=\"Lookup\",minor=\"2\",status=\"NFS4ERR_NOENT\"} 1"];
+    wanted.push("nfs_rpc_seconds_count{main=\"Lookup\"} 1");
+    for line in wanted {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+}
