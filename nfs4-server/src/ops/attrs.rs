@@ -100,7 +100,7 @@ pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<
 /// Refuses attributes outside of `suppattr_exclcreat`: INVAL where they are known otherwise (§18.16.3).
 pub(crate) fn exclusive_set(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<(), Status> {
     attrs.mask().check_set(&to_set(ctx, export))?;
-    if suppattr_exclcreat().is_superset(attrs.mask()) { Ok(()) } else { Err(Status::Inval) }
+    if suppattr_exclcreat(ctx, export).is_superset(attrs.mask()) { Ok(()) } else { Err(Status::Inval) }
 }
 
 /// What is no file has no size to set: SETATTR knows neither ISDIR nor SYMLINK (RFC 8881 §15.2).

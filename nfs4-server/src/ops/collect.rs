@@ -92,9 +92,9 @@ pub(crate) fn to_set(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
 const EXCLUSIVE: AttrWords =
     attr_words(&[Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
 
-/// `suppattr_exclcreat`.
-pub(crate) fn suppattr_exclcreat() -> AttrSet {
-    AttrSet::from(EXCLUSIVE)
+/// `suppattr_exclcreat` of an export in the compound's minor version: nothing that `supported_attrs` leaves out.
+pub(crate) fn suppattr_exclcreat(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
+    AttrSet::from(EXCLUSIVE).and(&to_set(ctx, export))
 }
 
 fn is_meta(group: AttrGroup) -> bool {
@@ -336,7 +336,7 @@ fn put_server(attrs: &mut Attrs, want: &AttrSet, ctx: &Ctx<'_>, export: &Export)
             Attr::AclSupport => attrs.set_aclsupport(nfs4_proto::AclSupport::empty()),
             Attr::MaxRead => attrs.set_maxread(u64::from(ctx.max_read())),
             Attr::MaxWrite => attrs.set_maxwrite(u64::from(ctx.max_write())),
-            Attr::SuppattrExclcreat => attrs.set_suppattr_exclcreat(suppattr_exclcreat()),
+            Attr::SuppattrExclcreat => attrs.set_suppattr_exclcreat(suppattr_exclcreat(ctx, export)),
             _ => continue,
         };
     }

@@ -29,6 +29,23 @@ async fn every_supported_attribute_that_can_be_read_is_answered() {
 }
 
 #[tokio::test]
+async fn suppattr_exclcreat_names_only_attributes_that_are_supported() {
+    for local in [false, true] {
+        let server = if local { TestServer::local().await } else { TestServer::mem().await };
+        let mut peer = server.peer("a").await;
+        let root = peer.root.clone();
+        for minor in [1, 2] {
+            peer.spec.minor = minor;
+            let told = peer.attrs(&root, &[Attr::SupportedAttrs, Attr::SuppattrExclcreat]).await;
+            let supported = told.supported_attrs().unwrap();
+            let exclusive = told.suppattr_exclcreat().unwrap();
+            assert!(exclusive.contains(Attr::Mode), "4.{minor}: {exclusive}");
+            assert!(supported.is_superset(exclusive), "4.{minor}: {exclusive} with {supported}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_can_only_be_set_cannot_be_asked_for() {
     let server = TestServer::mem().await;
     let mut peer = server.peer("a").await;
