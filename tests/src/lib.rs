@@ -4,4 +4,5 @@
 pub mod fuzzing;
 pub mod golden;
 pub mod scale;
+pub mod sim;
 pub mod wire;

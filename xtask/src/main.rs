@@ -29,6 +29,13 @@ enum Task {
         #[arg(long, default_value_t = 30)]
         seconds: u32,
     },
+    /// Play the delegations' simulator: `cargo xtask sim --help` tells how.
+    #[command(disable_help_flag = true)]
+    Sim {
+        /// As the simulator takes them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// `cargo check` with the oldest Rust that is stated, and of the `no_std` crates for a bare target.
     Msrv,
 }
@@ -42,6 +49,11 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::Sim { args } => {
+            let mut all = vec!["run", "-q", "-p", "nfs4-tests", "--bin", "sim", "--"];
+            all.extend(args.iter().map(String::as_str));
+            run::sh("cargo", &all)
+        }
         Task::Msrv => ci::msrv(),
     }
 }

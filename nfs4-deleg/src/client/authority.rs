@@ -15,14 +15,16 @@ impl Holdings {
         let answer = match *query {
             Query::Close { owner, share, .. } => close(file, owner, share),
             Query::Unlock { owner, start, last, .. } => unlock(file, owner, start, last),
+            Query::Read { .. } | Query::Attrs { .. } => match standing(file, lease, true) {
+                Ok(()) => covered(file, query, opens, locks),
+                Err(why) => Serve::Ask(why),
+            },
             Query::Open { .. }
-            | Query::Read { .. }
             | Query::Write { .. }
             | Query::Truncate { .. }
-            | Query::Attrs { .. }
             | Query::SetAttr { .. }
             | Query::Lock { .. }
-            | Query::LockTest { .. } => match standing(file, lease) {
+            | Query::LockTest { .. } => match standing(file, lease, false) {
                 Ok(()) => covered(file, query, opens, locks),
                 Err(why) => Serve::Ask(why),
             },
@@ -36,17 +38,18 @@ impl Holdings {
     }
 }
 
-/// Whether the delegation can vouch for anything at all.
-fn standing(file: &File, lease: bool) -> Result<(), WhyNot> {
+/// Whether the delegation can vouch for anything at all. On its way back it stands until DELEGRETURN is given out: what
+/// it covers may be looked at, above all what was written under it and is not flushed yet, but not be added to.
+fn standing(file: &File, lease: bool, looks: bool) -> Result<(), WhyNot> {
     let Some(hold) = &file.hold else { return Err(WhyNot::NoDelegation) };
     if !lease {
         return Err(WhyNot::Lease);
     }
     match hold.state {
-        State::Returning(_) => Err(WhyNot::Returning),
         State::Reclaiming { .. } => Err(WhyNot::Reclaiming),
-        State::Held if hold.doubt => Err(WhyNot::Doubt),
-        State::Held => Ok(()),
+        State::Returning(_) if !looks || hold.return_sent() => Err(WhyNot::Returning),
+        State::Held | State::Returning(_) if hold.doubt => Err(WhyNot::Doubt),
+        State::Held | State::Returning(_) => Ok(()),
     }
 }
 

@@ -119,7 +119,10 @@ pub enum Copy {
     Sent(Now),
     /// It knows the `change` to which the copy belongs.
     Change(u64),
-    /// It wrote this itself.
+    /// It wrote this itself, under the delegation that is held now. Once that went back ([`ClientAction::Forget`]) it is
+    /// a copy like any other.
+    ///
+    /// [`ClientAction::Forget`]: super::ClientAction::Forget
     Own,
 }
 
@@ -281,9 +284,10 @@ pub struct Facts {
 pub enum WhyNot {
     /// No delegation is held.
     NoDelegation,
-    /// The lease may have ended: a SEQUENCE first.
+    /// The lease may have ended: a SEQUENCE first, then ask again. (A READ would not see what is written here and not
+    /// flushed.)
     Lease,
-    /// The server said that state was lost; not yet known which.
+    /// The server said that state was lost; not yet known which. Ask again when that is known.
     Doubt,
     /// The server restarted; not yet reclaimed.
     Reclaiming,

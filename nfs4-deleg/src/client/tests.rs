@@ -270,6 +270,8 @@ fn fc_7_a_recall_flushes_then_makes_opens_and_locks_real_then_returns() {
     let [(flush, under, Step::Flush)] = steps[..] else { panic!("{steps:?}") };
     assert_eq!(under, sid(1, 0), "under the delegation");
     assert_eq!(c.ask(&open(F, A, READ)), Serve::Ask(WhyNot::Returning), "nothing new from here");
+    let own = Query::Read { oid: F, copy: Copy::Own };
+    assert!(c.local(&own), "the server does not have it yet");
     c.done(flush, Status::Ok);
     let opens = c.steps();
     assert_eq!(
@@ -279,7 +281,12 @@ fn fc_7_a_recall_flushes_then_makes_opens_and_locks_real_then_returns() {
     c.done(opens[0].0, Status::Ok);
     assert_eq!(c.steps(), [], "a lock needs its open");
     c.done(opens[1].0, Status::Ok);
-    assert_eq!(c.carry_out(), [Step::Lock(lock(B, 5, 6, true)), Step::DelegReturn]);
+    let locks = c.steps();
+    assert_eq!(locks.iter().map(|s| s.2).collect::<Vec<_>>(), [Step::Lock(lock(B, 5, 6, true))]);
+    assert!(c.local(&own));
+    c.done(locks[0].0, Status::Ok);
+    assert_eq!(c.ask(&own), Serve::Ask(WhyNot::Returning), "DELEGRETURN may be executed at any moment");
+    assert_eq!(c.carry_out(), [Step::DelegReturn]);
     assert_eq!(c.h.held(F), None);
     // The opens are the server's now.
     assert_eq!(c.ask(&Query::Close { oid: F, owner: A, share: READ }), Serve::Ask(WhyNot::NoDelegation));
