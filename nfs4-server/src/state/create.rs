@@ -84,17 +84,23 @@ impl State {
     /// incarnation held is freed before this returns.
     ///
     /// NFS4ERR_STALE_CLIENTID, SEQ_MISORDERED, CLID_INUSE, DELAY (one is in progress) change nothing. INVAL, TOOSMALL,
-    /// NOENT, NOSPC, SERVERFAULT are results like success: they take the sequence ID, and a retry gets them again.
+    /// NOENT, NOSPC, SERVERFAULT take the sequence ID as a success does (RFC 8881 §18.36.4). But there are clients that
+    /// count successes only: what comes under the sequence ID of arguments that were refused is looked at anew.
     pub fn create_session(&self, now: Now, conn: ConnId, args: &CreateSession) -> Created {
         let mut table = lock(&self.clients);
         let entry = table.entry_mut(args.client).ok_or(Status::StaleClientId)?;
         if entry.create.running {
             return Err(Status::Delay);
         }
-        if args.sequence == entry.create.seqid {
+        // Arguments that were refused changed nothing, so others may be tried under the same sequence ID.
+        let refused = matches!(
+            entry.create.cached,
+            Err(Status::TooSmall | Status::Inval | Status::NoEnt | Status::NoSpc)
+        );
+        if args.sequence == entry.create.seqid && !refused {
             return entry.create.cached;
         }
-        if args.sequence != entry.create.next() {
+        if args.sequence != entry.create.seqid && args.sequence != entry.create.next() {
             return Err(Status::SeqMisordered);
         }
         if !entry.confirmed && entry.client.principal != args.principal {

@@ -29,16 +29,21 @@ fn before_the_first_create_session_its_predecessor_is_misordered() {
 }
 
 #[test]
-fn errors_of_the_arguments_are_results_and_are_replayed() {
-    let kit = Kit::new();
-    let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
-    let good = session_of(id);
-    let bad = CreateSession { flags: 0x8, ..good.clone() };
-    assert_eq!(kit.state.create_session(at(0), C1, &bad), Err(Status::Inval));
-    assert_eq!(kit.state.create_session(at(0), C1, &good), Err(Status::Inval), "a retry");
-    assert!(kit.exchange(at(0), &update("a", 1)).is_err(), "not confirmed");
-    let next = CreateSession { sequence: id.sequence + 1, ..good };
-    kit.state.create_session(at(0), C1, &next).unwrap();
+fn refused_arguments_take_the_sequence_id_and_others_may_be_tried_under_it_or_the_next() {
+    for further in [0, 1] {
+        let kit = Kit::new();
+        let id = kit.exchange(at(0), &owner("a", 1)).unwrap();
+        let good = session_of(id);
+        let bad = CreateSession { flags: 0x8, ..good.clone() };
+        assert_eq!(kit.state.create_session(at(0), C1, &bad), Err(Status::Inval));
+        assert_eq!(kit.state.create_session(at(0), C1, &bad), Err(Status::Inval), "a retry");
+        assert!(kit.exchange(at(0), &update("a", 1)).is_err(), "not confirmed");
+        let jump = CreateSession { sequence: id.sequence + 2, ..good.clone() };
+        assert_eq!(kit.state.create_session(at(0), C1, &jump), Err(Status::SeqMisordered));
+        let next = CreateSession { sequence: id.sequence + further, ..good };
+        let made = kit.state.create_session(at(0), C1, &next).unwrap();
+        assert_eq!(kit.state.create_session(at(0), C1, &next), Ok(made), "a retry");
+    }
 }
 
 #[test]
