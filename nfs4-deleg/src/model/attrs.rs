@@ -35,15 +35,28 @@ pub enum AttrsFrom {
     Overlay(Overlay),
     /// Wait, under this number.
     Ask(u64),
+    /// NFS4ERR_DELAY
+    Delay,
 }
 
 impl Model {
     /// Another client asks for size or change.
     pub fn attrs_of(&mut self, now: Now, asker: Party, oid: Oid) -> AttrsFrom {
+        // A client whose lease has passed is not there to ask: it is taken, like at any other conflict.
+        for at in self.writers(asker, oid) {
+            let holder = self.delegs.get(at).map(|d| d.client);
+            if self.clients.iter().any(|c| c.expired && Some(c.key) == holder) {
+                self.call_back(now, at, false);
+                self.wake(now);
+            }
+        }
         let writers = self.writers(asker, oid);
         let Some(deleg) = writers.first().and_then(|at| self.delegs.get(*at)).copied() else {
             return AttrsFrom::Backend;
         };
+        if self.waiting.len() >= self.config.waiters {
+            return AttrsFrom::Delay;
+        }
         let id = self.number();
         self.waiting.push(Waiting { id, party: asker, what: Waits::Attrs(oid), since: now, resumed: false });
         if let Some(question) =

@@ -163,16 +163,19 @@ impl Model {
         self.out.push(Out::Revoked { client: deleg.client, other: deleg.sid.other, cause });
     }
 
-    /// A client's lease passed: all is kept until somebody needs it; what is being called back is needed now.
+    /// A client's lease passed: all is kept until somebody needs it; what is being called back or asked about
+    /// is needed now.
     pub fn expired(&mut self, now: Now, key: ClientKey) {
         for client in self.clients.iter_mut().filter(|c| c.key == key) {
             client.expired = true;
         }
         for at in 0..self.delegs.len() {
-            let called = self
-                .delegs
-                .get(at)
-                .is_some_and(|d| d.client == key && matches!(d.state, State::Recalling { .. }));
+            let Some(deleg) = self.delegs.get(at).filter(|d| d.client == key) else { continue };
+            let asked = self
+                .questions
+                .iter()
+                .any(|q| q.holder == key && q.oid == deleg.oid && q.answer.is_none() && !q.askers.is_empty());
+            let called = matches!(deleg.state, State::Recalling { .. }) || (deleg.lives() && asked);
             if called {
                 self.take(now, at, Cause::Expired);
             }

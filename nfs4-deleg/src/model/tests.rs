@@ -330,6 +330,23 @@ fn fs_39_a_lease_that_passed_costs_no_wait() {
 }
 
 #[test]
+fn fs_39_a_holder_whose_lease_passed_is_not_asked_for_attributes() {
+    let mut w = World::new();
+    let a = w.holds(A, Kind::Write);
+    w.m.expired(at(w.now), A);
+    assert_eq!(w.m.attrs_of(at(w.now), Party::Client(B), F), AttrsFrom::Backend);
+    assert_eq!(w.m.take_out(), [Out::Revoked { client: A, other: a.other, cause: Cause::Expired }]);
+    let mut w = World::new();
+    let a = w.holds(A, Kind::Write);
+    let AttrsFrom::Ask(id) = w.m.attrs_of(at(w.now), Party::Client(B), F) else { panic!() };
+    w.m.take_out();
+    w.m.expired(at(w.now), A);
+    let taken = Out::Revoked { client: A, other: a.other, cause: Cause::Expired };
+    assert_eq!(w.m.take_out(), [taken, Out::Resume(id)]);
+    assert_eq!(w.m.attrs_again(id, 7, 8), AttrsFrom::Backend);
+}
+
+#[test]
 fn a_file_is_left_alone_for_a_while_after_a_recall() {
     let mut w = World::with(Config::default());
     let a = w.holds(A, Kind::Read);

@@ -261,6 +261,7 @@ impl Server {
                 };
                 let (change, size) = match from {
                     AttrsFrom::Ask(wait) => return Done::Wait(wait),
+                    AttrsFrom::Delay => return Done::Yes(ResOp::Getattr(Err(Status::Delay))),
                     AttrsFrom::Backend => (kept.change, 8),
                     AttrsFrom::Overlay(overlay) => (overlay.change, overlay.size),
                 };
