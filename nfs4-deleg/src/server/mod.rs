@@ -1,28 +1,68 @@
 //! The server's half: what stands around every operation that may conflict with a delegation.
+//!
+//! # The contract
+//!
+//! - [`admit`](Delegations::admit) before, [`commit`](Delegations::commit) or [`abandon`](Delegations::abandon) after
+//!   every operation of [`Intent`]. While its permit stands, nothing is granted that contradicts it.
+//! - [`Admit::Wait`]: wait for exactly one of [`Action::Resume`] (then call
+//!   [`admit_again`](Delegations::admit_again)) and [`Action::GiveUp`] (answer NFS4ERR_DELAY). If the waiting call ends
+//!   otherwise, say so by [`forget`](Delegations::forget).
+//! - [`grant`](Delegations::grant) under the permit of an OPEN or WANT_DELEGATION, before its commit.
+//! - After each call, take the [actions](Delegations::poll_action) until there is none, and call
+//!   [`handle_timeout`](Delegations::handle_timeout) at [`poll_timeout`](Delegations::poll_timeout).
+//! - Every [`CbId`] ends in one [`Event::CbDone`]; one that comes too late does nothing.
 
+mod action;
+mod check;
+mod config;
+mod deadlines;
+mod faults;
+mod getattr;
+mod grant;
 mod intent;
+mod object;
 mod opens;
 mod permit;
+mod policy;
+mod recall;
+mod recovery;
+mod stateid;
+#[cfg(test)]
+mod tests;
+mod wait;
+mod wants;
 
-pub use intent::{Effect, Intent, Party, Share};
+pub use action::{Action, CbOutcome, Event, Stamp};
+pub use check::Broken;
+pub use config::Config;
+pub use faults::Fault;
+pub use getattr::{AttrsFrom, Overlay, OwnAttrs, vet_time};
+pub use grant::{Claim, FileType, Grant, Refusal, Want, Wanted};
+pub use intent::{Effect, Intent, Need, Party, RULES, Row, Rule, Share};
+pub use object::{Cause, DelegId, DelegRef, Kind, Triple};
 pub use permit::Permit;
+pub use stateid::Covers;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::{ClientKey, Now, Oid};
+use deadlines::Timer;
+use getattr::Question;
+use object::{Clients, Held};
 use opens::Opens;
 use permit::Permits;
+use policy::Quiet;
+use recall::Cb;
+use wait::Waiting;
+use wants::Wants;
 
-/// Bounds of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Most permits at one time; beyond it [`Admit::Delay`]. Each stands for one running operation.
-    pub permits: usize,
-}
+/// Names an operation that waits. Smaller is older.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WaitId(pub u64);
 
-impl Default for Config {
-    fn default() -> Self {
-        Self { permits: 65_536 }
-    }
-}
+/// Names a callback. Not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CbId(pub u64);
 
 /// The answer to [`Delegations::admit`].
 #[derive(Debug)]
@@ -30,54 +70,111 @@ impl Default for Config {
 pub enum Admit {
     /// Go on; give the permit back by [`commit`](Delegations::commit) or [`abandon`](Delegations::abandon).
     Permit(Permit),
-    /// Too many operations are running: NFS4ERR_DELAY.
+    /// Somebody must return a delegation first: wait for [`Action::Resume`] or [`Action::GiveUp`].
+    Wait(WaitId),
+    /// Too many operations are running or waiting, or it has waited long enough: NFS4ERR_DELAY.
     Delay,
 }
 
-/// The delegations of one export. They grant nothing yet; see the crate's page.
+/// The delegations of one export.
 #[derive(Debug)]
 pub struct Delegations {
     config: Config,
+    /// Most delegations now: the configured number, or less under pressure.
+    budget: usize,
     permits: Permits,
     opens: Opens,
+    held: Held,
+    clients: Clients,
+    grace: bool,
+    waiting: BTreeMap<WaitId, Waiting>,
+    waiting_on: BTreeSet<(Oid, WaitId)>,
+    next_wait: u64,
+    cbs: BTreeMap<CbId, Cb>,
+    next_cb: u64,
+    questions: BTreeMap<DelegId, Question>,
+    wants: Wants,
+    quiet: Quiet,
+    timers: BTreeSet<(Now, Timer)>,
+    /// Objects on which something ended in this step.
+    dirty: BTreeSet<Oid>,
+    actions: VecDeque<Action>,
+    #[cfg(feature = "faults")]
+    seeded: Option<Fault>,
 }
 
 impl Delegations {
     /// An empty machine.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self { config, permits: Permits::default(), opens: Opens::default() }
-    }
-
-    /// Asks to begin an operation. All or nothing; from here to commit or abandon the operation's needs stand on its
-    /// objects, so that no grant can contradict it.
-    pub fn admit(&mut self, _now: Now, party: Party, intent: &Intent) -> Admit {
-        if self.permits.len() >= self.config.permits {
-            return Admit::Delay;
+        Self {
+            config,
+            budget: config.delegations,
+            permits: Permits::default(),
+            opens: Opens::default(),
+            held: Held::default(),
+            clients: Clients::new(),
+            grace: false,
+            waiting: BTreeMap::new(),
+            waiting_on: BTreeSet::new(),
+            next_wait: 0,
+            cbs: BTreeMap::new(),
+            next_cb: 0,
+            questions: BTreeMap::new(),
+            wants: Wants::default(),
+            quiet: Quiet::default(),
+            timers: BTreeSet::new(),
+            dirty: BTreeSet::new(),
+            actions: VecDeque::new(),
+            #[cfg(feature = "faults")]
+            seeded: None,
         }
-        Admit::Permit(self.permits.begin(party, intent))
     }
 
     /// The operation was done, with these effects.
-    pub fn commit(&mut self, _now: Now, permit: Permit, effects: &[Effect]) {
-        self.permits.end(permit);
+    pub fn commit(&mut self, now: Now, permit: Permit, effects: &[Effect]) {
         for effect in effects {
-            self.effect(*effect);
+            self.apply(*effect);
         }
+        self.end(permit);
+        self.settle(now);
     }
 
     /// The operation was not done.
-    pub fn abandon(&mut self, _now: Now, permit: Permit) {
-        self.permits.end(permit);
+    pub fn abandon(&mut self, now: Now, permit: Permit) {
+        self.end(permit);
+        self.settle(now);
+    }
+
+    fn end(&mut self, permit: Permit) {
+        if let Some(intent) = self.permits.end(permit) {
+            self.dirty.extend(intent.touches().into_iter().flatten().map(|(oid, _)| oid));
+        }
     }
 
     /// Something that needs no permit: a close.
+    ///
+    /// What this sets free is looked at in the next call that brings the time.
     pub fn effect(&mut self, effect: Effect) {
+        self.apply(effect);
+    }
+
+    fn apply(&mut self, effect: Effect) {
         match effect {
             Effect::Opened { oid, client, write } => self.opens.add(oid, client, write),
-            Effect::Closed { oid, client, write } => self.opens.remove(oid, client, write),
+            Effect::Closed { oid, client, write } => {
+                self.opens.remove(oid, client, write);
+                if self.wants.any(oid) {
+                    self.dirty.insert(oid);
+                }
+            }
             Effect::Changed { .. } | Effect::Entry { .. } => {}
         }
+    }
+
+    /// What is to be done, in order.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
     }
 
     /// Permits that stand: the number of running operations that were admitted.
@@ -86,75 +183,44 @@ impl Delegations {
         self.permits.len()
     }
 
+    /// Delegations, revoked ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.held.len() == 0
+    }
+
+    /// Delegations of one client, revoked ones too, and its wants: with any, DESTROY_CLIENTID is NFS4ERR_CLIENTID_BUSY
+    /// (RFC 8881 §18.50.3).
+    #[must_use]
+    pub fn state_of(&self, client: ClientKey) -> (usize, usize) {
+        (self.clients.get(&client).map_or(0, |c| c.held), self.wants.of(client))
+    }
+
     /// Whether a client other than `client` has the object open.
     #[must_use]
     pub fn open_elsewhere(&self, oid: Oid, client: ClientKey) -> bool {
         self.opens.elsewhere(oid, client, false)
     }
 
-    /// Whether a client other than `client` has the object open for writing.
+    /// Whether a client other than `client` has the object open for writing, or denies reading.
     #[must_use]
     pub fn written_elsewhere(&self, oid: Oid, client: ClientKey) -> bool {
         self.opens.elsewhere(oid, client, true)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(oid: u128) -> Intent {
-        Intent::Write { oid: Oid(oid) }
-    }
-
-    #[test]
-    fn a_permit_stands_until_it_is_committed_or_abandoned() {
-        let mut m = Delegations::new(Config::default());
-        let now = Now::from_millis(1);
-        let Admit::Permit(a) = m.admit(now, Party::Local, &write(1)) else { panic!("refused") };
-        let Admit::Permit(b) = m.admit(now, Party::Client(ClientKey(3)), &write(1)) else {
-            panic!("refused")
-        };
-        assert_eq!(m.permits(), 2, "permits exclude grants, not each other");
-        m.commit(now, a, &[]);
-        assert_eq!(m.permits(), 1);
-        m.abandon(now, b);
-        assert_eq!(m.permits(), 0);
-    }
-
-    #[test]
-    fn beyond_the_bound_of_permits_an_operation_is_delayed() {
-        let mut m = Delegations::new(Config { permits: 1 });
-        let now = Now::from_millis(1);
-        let Admit::Permit(a) = m.admit(now, Party::Local, &write(1)) else { panic!("refused") };
-        assert!(matches!(m.admit(now, Party::Local, &write(2)), Admit::Delay));
-        m.abandon(now, a);
-        let Admit::Permit(b) = m.admit(now, Party::Local, &write(2)) else { panic!("refused") };
-        m.abandon(now, b);
-    }
-
-    #[test]
-    fn opens_are_counted_by_object_and_client() {
-        let mut m = Delegations::new(Config::default());
-        let (oid, me, other) = (Oid(9), ClientKey(1), ClientKey(2));
-        m.effect(Effect::Opened { oid, client: me, write: false });
-        m.effect(Effect::Opened { oid, client: me, write: true });
-        assert!(!m.open_elsewhere(oid, me));
-        assert!(m.open_elsewhere(oid, other));
-        assert!(m.written_elsewhere(oid, other));
-        m.effect(Effect::Closed { oid, client: me, write: true });
-        assert!(m.open_elsewhere(oid, other));
-        assert!(!m.written_elsewhere(oid, other));
-        m.effect(Effect::Closed { oid, client: me, write: false });
-        assert!(!m.open_elsewhere(oid, other));
-    }
-
-    #[test]
-    fn a_close_without_an_open_changes_nothing() {
-        let mut m = Delegations::new(Config::default());
-        let (oid, client) = (Oid(9), ClientKey(1));
-        m.effect(Effect::Closed { oid, client, write: true });
-        m.effect(Effect::Opened { oid, client, write: true });
-        assert!(m.written_elsewhere(oid, ClientKey(2)));
+    /// At the end of each step: whoever can go on is told, wants are met.
+    fn settle(&mut self, now: Now) {
+        let dirty = core::mem::take(&mut self.dirty);
+        self.wake(&dirty);
+        for oid in dirty {
+            self.offer(now, oid);
+        }
+        self.signal();
     }
 }

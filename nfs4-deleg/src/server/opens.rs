@@ -1,6 +1,7 @@
 //! Opens as counts by object and client: only with them here is "no conflicting open" and a grant one atomic step.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::{ClientKey, Oid};
 
@@ -37,5 +38,17 @@ impl Opens {
         self.by_object
             .range((oid, ClientKey(0))..=(oid, ClientKey(u64::MAX)))
             .any(|((_, who), counts)| *who != client && (!write || counts.write > 0))
+    }
+
+    /// A client is gone, with all that it had open: the objects. Walks all opens: it happens once per client.
+    pub(super) fn forget(&mut self, client: ClientKey) -> Vec<Oid> {
+        let mut oids = Vec::new();
+        self.by_object.retain(|(oid, who), _| {
+            if *who == client {
+                oids.push(*oid);
+            }
+            *who != client
+        });
+        oids
     }
 }

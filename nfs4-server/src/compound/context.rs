@@ -151,6 +151,11 @@ impl<'a> Ctx<'a> {
                 drop(machine);
                 Ok(Admitted { export: Arc::clone(export), permit: Some(permit), now: self.now })
             }
+            // Nobody is there yet to wait; the client comes again.
+            Admit::Wait(id) => {
+                machine.forget(self.now, id);
+                Err(Status::Delay)
+            }
             Admit::Delay => Err(Status::Delay),
         }
     }

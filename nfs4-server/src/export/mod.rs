@@ -63,7 +63,7 @@ impl Export {
             read_only,
             fsid: Fsid { major: u64::from(id), minor: 0 },
             clients: Vec::new(),
-            delegations: Arc::new(Mutex::new(Delegations::new(nfs4_deleg::server::Config::default()))),
+            delegations: Arc::new(Mutex::new(Delegations::new(nfs4_deleg::server::Config::none()))),
             pseudo: None,
         }
     }

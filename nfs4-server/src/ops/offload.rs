@@ -78,7 +78,10 @@ async fn copy(core: &Core, client: ClientId, work: &Work, progress: &Progress) -
             work.target.export.machine().admit(core.now(), Party::Client(ClientKey(client.0)), &intent);
         let permit = match admit {
             Admit::Permit(permit) => permit,
-            Admit::Delay => {
+            Admit::Wait(_) | Admit::Delay => {
+                if let Admit::Wait(id) = admit {
+                    work.target.export.machine().forget(core.now(), id);
+                }
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
