@@ -3,6 +3,7 @@
 
 mod ci;
 mod coverage;
+mod delegations;
 mod fuzz;
 mod run;
 mod tidy;

@@ -28,7 +28,7 @@ pub(crate) fn run(write: bool) -> Result<()> {
     sh("cargo", &["fmt", "--all", "--check"])?;
     let mut faults = edges()?;
     faults.extend(sources()?);
-    faults.extend(coverage(write)?);
+    faults.extend(generated(write)?);
     for fault in &faults {
         eprintln!("tidy: {fault}");
     }
@@ -109,15 +109,20 @@ fn sources() -> Result<Vec<String>> {
     Ok(faults)
 }
 
-fn coverage(write: bool) -> Result<Vec<String>> {
-    let path = root().join("docs/protocol-coverage.md");
-    let page = crate::coverage::page();
-    if write {
-        fs::write(&path, &page)?;
+fn generated(write: bool) -> Result<Vec<String>> {
+    let pages = [
+        ("docs/protocol-coverage.md", crate::coverage::page()),
+        ("docs/delegations.md", crate::delegations::page()),
+    ];
+    let mut faults = Vec::new();
+    for (name, page) in pages {
+        let path = root().join(name);
+        if write {
+            fs::write(&path, &page)?;
+        }
+        if fs::read_to_string(&path).unwrap_or_default() != page {
+            faults.push(format!("{name} is old: cargo xtask tidy --write"));
+        }
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    if kept == page {
-        return Ok(Vec::new());
-    }
-    Ok(vec!["docs/protocol-coverage.md is old: cargo xtask tidy --write".to_owned()])
+    Ok(faults)
 }

@@ -9,6 +9,7 @@ use super::*;
 use crate::Millis;
 
 mod bounds;
+mod compare;
 mod files;
 mod held;
 mod wanted;
