@@ -87,7 +87,7 @@ impl Pair {
             32..=34 => self.give_back(x),
             35 => self.free(x),
             36 => self.seen(x),
-            37 if y & 3 == 0 => {
+            37 if y % 4 == 0 => {
                 // The machine takes at once what it has asked for attributes; the model waits for the answer.
                 if self.out.iter().all(|(_, to, _, other)| *to != client || other.is_some()) {
                     self.event(Event::Expired(client));
@@ -333,7 +333,11 @@ impl Pair {
                         model::Out::Revoked { client, other: self.names[&id], cause }
                     }
                     Action::Advance { .. } | Action::RecallAny { .. } => continue,
-                    other => panic!("{other:?}"),
+                    other @ (Action::Push { .. }
+                    | Action::Available { .. }
+                    | Action::WantsCancelled { .. }) => {
+                        panic!("{other:?}")
+                    }
                 });
             }
             let mut theirs = self.o.take_out();
