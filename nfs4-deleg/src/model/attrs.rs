@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Model, Out, Waiting, Waits};
+use super::{Kind, Model, Out, Waiting, Waits};
 use crate::server::Party;
 use crate::{ClientKey, Now, Oid};
 
@@ -84,9 +84,16 @@ impl Model {
             self.wake(now);
             return;
         };
+        // Whoever waits for this file's attributes is told, also those that asked before an answer was lost.
+        let askers: Vec<u64> = self
+            .waiting
+            .iter()
+            .filter(|w| matches!(w.what, Waits::Attrs(of) if of == oid) && !w.resumed)
+            .map(|w| w.id)
+            .collect();
         let Some(question) = self.questions.get_mut(open) else { return };
         question.answer = Some(answer);
-        let askers = question.askers.clone();
+        question.askers.clone_from(&askers);
         if askers.is_empty() {
             self.questions.remove(open);
         }
@@ -96,6 +103,18 @@ impl Model {
                 self.out.push(Out::Resume(id));
             }
         }
+    }
+
+    /// What is asked of a delegation that is no more, or does not write any more, will not be answered: a later one of the
+    /// same client is another one.
+    pub(super) fn forget_questions(&mut self) {
+        let delegs = &self.delegs;
+        let lives = |q: &Question| {
+            delegs
+                .iter()
+                .any(|d| d.client == q.holder && d.oid == q.oid && d.lives() && d.kind == Kind::Write)
+        };
+        self.questions.retain(|q| q.answer.is_some() || lives(q));
     }
 
     /// A resumed asker fetches its answer; `change` and `size` are the file's own.

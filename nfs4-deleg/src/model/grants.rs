@@ -179,6 +179,7 @@ impl Model {
         held.told = held.told.max(want.change);
         let granted = Granted { sid: held.sid, kind, times: held.times };
         // Whoever asked the writer for attributes need not any more.
+        self.forget_questions();
         self.wake(now);
         Ok(granted)
     }

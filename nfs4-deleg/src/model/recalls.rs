@@ -92,6 +92,7 @@ impl Model {
             CbOutcome::Unknown if deleg.unseen.is_some() => *again = Some(retry),
             CbOutcome::Unknown => {
                 self.delegs.remove(at);
+                self.forget_questions();
                 self.wake(now);
             }
         }
@@ -110,6 +111,7 @@ impl Model {
             return if older(sid.seqid, deleg.sid.seqid) { Status::OldStateId } else { Status::BadStateId };
         }
         self.delegs.remove(at);
+        self.forget_questions();
         self.wake(now);
         Status::Ok
     }
@@ -161,6 +163,7 @@ impl Model {
         let Some(deleg) = self.delegs.get_mut(at) else { return };
         deleg.state = State::Revoked(cause);
         self.out.push(Out::Revoked { client: deleg.client, other: deleg.sid.other, cause });
+        self.forget_questions();
     }
 
     /// A client's lease passed: all is kept until somebody needs it; what is being called back or asked about
@@ -194,6 +197,7 @@ impl Model {
     pub fn gone(&mut self, now: Now, key: ClientKey) {
         self.clients.retain(|c| c.key != key);
         self.delegs.retain(|d| d.client != key);
+        self.forget_questions();
         self.opens.retain(|o| o.client != key);
         self.wake(now);
     }
