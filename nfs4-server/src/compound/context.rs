@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use nfs4_deleg::server::{Admit, Effect, Intent, Party, Permit};
+use nfs4_deleg::server::{Intent, Party};
 use nfs4_deleg::{ClientKey, Now};
 use nfs4_proto::{ClientId, StateId, Status};
 
+use super::admitted::Admitted;
 use super::attached::Attached;
 use crate::backend::{FileKind, Who};
 use crate::core::Core;
@@ -145,19 +146,7 @@ impl<'a> Ctx<'a> {
     /// Asks the export's delegations for leave to carry out an operation.
     pub(crate) fn admit(&self, export: &Arc<Export>, intent: &Intent) -> Result<Admitted, Status> {
         let party = self.attached.as_ref().map_or(Party::Local, |a| Party::Client(ClientKey(a.client.0)));
-        let mut machine = export.machine();
-        match machine.admit(self.now, party, intent) {
-            Admit::Permit(permit) => {
-                drop(machine);
-                Ok(Admitted { export: Arc::clone(export), permit: Some(permit), now: self.now })
-            }
-            // Nobody is there yet to wait; the client comes again.
-            Admit::Wait(id) => {
-                machine.forget(self.now, id);
-                Err(Status::Delay)
-            }
-            Admit::Delay => Err(Status::Delay),
-        }
+        Admitted::ask(export, self.now, party, intent)
     }
 
     /// The client's address.
@@ -206,28 +195,4 @@ fn resolve(given: StateId, current: Option<StateId>, keep_seqid: bool) -> Result
 /// NOTDIR for anything else.
 pub(crate) fn must_be_dir(place: &Place) -> Result<(), Status> {
     if place.node.kind == FileKind::Dir { Ok(()) } else { Err(Status::NotDir) }
-}
-
-/// Leave to carry out one operation. It goes back when this is dropped: what was not committed was not done.
-pub(crate) struct Admitted {
-    export: Arc<Export>,
-    permit: Option<Permit>,
-    now: Now,
-}
-
-impl Admitted {
-    /// The operation was done, with these effects.
-    pub(crate) fn commit(mut self, effects: &[Effect]) {
-        if let Some(permit) = self.permit.take() {
-            self.export.machine().commit(self.now, permit, effects);
-        }
-    }
-}
-
-impl Drop for Admitted {
-    fn drop(&mut self) {
-        if let Some(permit) = self.permit.take() {
-            self.export.machine().abandon(self.now, permit);
-        }
-    }
 }

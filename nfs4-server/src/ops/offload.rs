@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nfs4_deleg::ClientKey;
-use nfs4_deleg::server::{Admit, Effect, Party};
+use nfs4_deleg::server::{Effect, Party};
 use nfs4_proto::{
     CbArgOp, CbOffloadArgs, ClientId, Fh, OffloadArgs, OffloadInfo, OffloadStatusOk, ReferringCallList,
     StableHow, StateId, Status, Verifier, WriteResponse,
@@ -13,7 +13,7 @@ use nfs4_proto::{
 use super::file_io::{Use, key_of};
 use crate::backend::Opened;
 use crate::cb::{self, Callback, CbError};
-use crate::compound::Ctx;
+use crate::compound::{Admitted, Ctx};
 use crate::core::Core;
 use crate::export::{Export, Place};
 use crate::state::{ObjectKey, Progress};
@@ -74,23 +74,15 @@ async fn copy(core: &Core, client: ClientId, work: &Work, progress: &Progress) -
         if progress.stopped() {
             return Ok(());
         }
-        let admit =
-            work.target.export.machine().admit(core.now(), Party::Client(ClientKey(client.0)), &intent);
-        let permit = match admit {
-            Admit::Permit(permit) => permit,
-            Admit::Wait(_) | Admit::Delay => {
-                if let Admit::Wait(id) = admit {
-                    work.target.export.machine().forget(core.now(), id);
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            }
+        let party = Party::Client(ClientKey(client.0));
+        let Ok(permit) = Admitted::ask(&work.target.export, core.now(), party, &intent) else {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
         };
         let done = progress.copied();
         let (from, to) = (work.src_offset.saturating_add(done), work.dst_offset.saturating_add(done));
         let copied = backend.copy(&work.from, from, &work.to, to, work.count.saturating_sub(done)).await;
-        let effects = [Effect::Changed { oid: work.target.node.oid }];
-        work.target.export.machine().commit(core.now(), permit, &effects);
+        permit.commit(&[Effect::Changed { oid: work.target.node.oid }]);
         match copied.map_err(Status::from)? {
             // The source was cut off meanwhile: that is all there is.
             0 => return Ok(()),

@@ -62,8 +62,8 @@ impl Drop for Live {
     }
 }
 
-/// A file, a directory and the other kinds, and the file open for both.
-async fn furnish(session: &Session) -> Result<(Vec<Fh>, StateId), CallError> {
+/// A file, a directory and the other kinds (those that are not there yet), and the file open for both.
+pub async fn furnish(session: &Session) -> Result<(Vec<Fh>, StateId), CallError> {
     let mut c = Compound::new();
     c.putrootfh();
     let root = c.getfh();

@@ -14,7 +14,7 @@ mod rpc;
 #[allow(clippy::missing_panics_doc, reason = "a panic is the finding")]
 mod wire;
 
-pub use live::{compound_bytes, compound_sequence};
+pub use live::{compound_bytes, compound_sequence, furnish};
 pub use rpc::{record_marking, rpc_header};
 pub use wire::{callback_args, callback_results, operation_args, operation_results};
 

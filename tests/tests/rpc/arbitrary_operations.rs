@@ -2,12 +2,12 @@
 //! server goes on.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bytes::Bytes;
 use nfs4_client::compound::OpenFor;
 use nfs4_client::{CallError, Compound, Options, Session};
-use nfs4_proto::{ArgOp, Attrs, CreateHow, CreateType, Fh, OpNum, PutfhArgs, StableHow, StateId, Status};
+use nfs4_proto::{ArgOp, OpNum, PutfhArgs, StateId, Status};
 use nfs4_server::Server;
 use nfs4_server::config::{Config, File, Flags};
+use nfs4_tests::fuzzing::furnish;
 
 /// A small generator of our own, so that a seed means the same everywhere.
 struct Random(u64);
@@ -27,32 +27,6 @@ impl Random {
     fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| u8::try_from(self.next() >> 56).unwrap()).collect()
     }
-}
-
-async fn furnish(session: &Session) -> (Vec<Fh>, StateId) {
-    let mut c = Compound::new();
-    c.putrootfh();
-    let root = c.getfh();
-    let file = c.create_file(b"o", "f", OpenFor::Both, CreateHow::Unchecked(Box::default()));
-    c.write(StateId::CURRENT, 0, StableHow::Unstable, Bytes::from_static(b"some data"));
-    let fh = c.getfh();
-    let results = session.call(c).await.unwrap();
-    results.all_ok().unwrap();
-    let (root, fh) = (results.get(root).unwrap().object.clone(), results.get(fh).unwrap().object.clone());
-    let stateid = results.get(file).unwrap().stateid;
-    let mut handles = vec![root, fh];
-    for (what, name) in [
-        (CreateType::Dir, "d"),
-        (CreateType::Fifo, "p"),
-        (CreateType::Lnk(nfs4_proto::LinkText::new(&b"f"[..]).unwrap()), "l"),
-    ] {
-        let mut c = Compound::new();
-        c.putrootfh();
-        c.create(what, name, Attrs::new());
-        let at = c.getfh();
-        handles.push(session.call(c).await.unwrap().get(at).unwrap().object.clone());
-    }
-    (handles, stateid)
 }
 
 /// Stateids of ours in the place of arbitrary ones, now and then: most operations would end at a bad one.
@@ -79,7 +53,8 @@ async fn any_operations_are_answered_as_the_rfcs_allow_and_the_server_goes_on() 
     let server = Server::start(&Config::merge(&Flags::default(), file).unwrap()).await.unwrap();
     let address = server.addresses()[0].to_string();
     let mut session = Session::connect(&address, &Options::default()).await.unwrap();
-    let (handles, mut stateid) = furnish(&session).await;
+    let (handles, mut stateid) = furnish(&session).await.unwrap();
+    assert_eq!(handles.len(), 5, "one of each kind");
     let mut random = Random(seed | 1);
     // The first compound for each answer that no table has.
     let mut wrong = std::collections::BTreeMap::<String, String>::new();
