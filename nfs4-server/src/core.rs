@@ -1,6 +1,7 @@
 //! What all connections share: the server without its sockets.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
@@ -11,9 +12,10 @@ use nfs4_proto::{ClientId, Status};
 use nfs4_xdr::Segments;
 use tokio::task::JoinSet;
 
-use crate::admin::{ClientRow, DelegationRow, Page};
+use crate::admin::{ClientRow, Page};
 use crate::compound;
 use crate::config::Limits;
+use crate::deleg::Machines;
 use crate::export::{Export, ExportError, Exports};
 use crate::net::{Call, Conn, ConnId, Service};
 use crate::observe::Metrics;
@@ -27,6 +29,8 @@ pub struct Core {
     pub(crate) state: State,
     /// Opens and locks.
     pub(crate) files: Arc<Files>,
+    /// Makes the exports' delegation machines.
+    pub(crate) machines: Machines,
     /// Counters.
     pub(crate) metrics: Metrics,
     /// Bounds.
@@ -36,6 +40,8 @@ pub struct Core {
     /// The start of the clock that never goes backwards.
     pub(crate) started: Instant,
     conns: Mutex<HashMap<ConnId, Weak<Conn>>>,
+    /// What the machines were told of grace.
+    pub(crate) grace_told: AtomicBool,
     /// What goes on beside the requests: copies, callbacks. Ends with the server.
     beside: Mutex<JoinSet<()>>,
 }
@@ -51,6 +57,7 @@ impl Core {
         exports: Arc<Exports>,
         state: State,
         files: Arc<Files>,
+        machines: Machines,
         metrics: Metrics,
         limits: Limits,
         lease: u32,
@@ -60,11 +67,13 @@ impl Core {
             exports,
             state,
             files,
+            machines,
             metrics,
             limits: ArcSwap::from_pointee(limits),
             lease,
             started,
             conns: Mutex::default(),
+            grace_told: AtomicBool::new(false),
             beside: Mutex::default(),
         }
     }
@@ -78,6 +87,7 @@ impl Core {
     pub(crate) fn set_limits(&self, limits: Limits) {
         self.state.set_limits(&limits);
         self.files.set_limits(&limits);
+        self.limit_delegations(&limits);
         self.limits.store(Arc::new(limits));
         self.tell_limits();
     }
@@ -94,11 +104,16 @@ impl Core {
 
     /// Other exports from now on; what was held on those that are gone is freed.
     pub(crate) fn set_exports(&self, exports: Vec<Export>) -> Result<(), ExportError> {
+        let before = self.exports.machines();
         for id in self.exports.replace(exports)? {
             let closed = self.files.drop_export(id);
             tracing::info!(export = id, opens = closed.len(), "export removed");
             drop(closed);
+            for (_, machine) in before.iter().filter(|(export, _)| export.id == id) {
+                machine.close();
+            }
         }
+        self.tell_grace();
         Ok(())
     }
 
@@ -170,14 +185,11 @@ impl Core {
         page
     }
 
-    /// Delegations, those behind `after`. The exports' machines grant none yet, so there is none to list.
-    #[allow(clippy::unused_self, reason = "the machines are asked as soon as they grant any")]
-    pub(crate) fn delegation_rows(&self, _after: Option<[u8; 12]>, _most: usize) -> Page<DelegationRow> {
-        Page { rows: Vec::new(), next: None }
-    }
-
-    /// Takes an open or locks away; their client is told (RFC 8881 §8.4.2.4). Whose it was.
+    /// Takes an open, locks or a delegation away; their client is told (RFC 8881 §8.4.2.4). Whose it was.
     pub(crate) fn revoke(&self, other: [u8; 12]) -> Option<ClientId> {
+        if let Some(client) = self.revoke_delegation(other) {
+            return Some(client);
+        }
         let (client, closed) = self.files.revoke(other)?;
         if let Some(client) = self.state.client(client) {
             client.set_flags(seq4::ADMIN_STATE_REVOKED);
@@ -196,9 +208,10 @@ impl Core {
     /// What time brings: expired leases, the end of grace.
     pub(crate) fn tick(&self) {
         let expired = self.state.expire(self.now());
-        for client in expired.removed {
+        for client in &expired.removed {
             tracing::info!(client = client.0, "lease expired: client removed");
         }
+        self.tick_delegations(&expired.courtesy);
         self.files.forget_waiters(self.now());
         let (opens, locks) = self.files.counts();
         let used = |name: &str, value: usize| {
@@ -247,7 +260,9 @@ pub(crate) struct Holder {
 
 impl StateHolder for Holder {
     fn client_has_state(&self, client: ClientId) -> bool {
+        let key = ClientKey(client.0);
         self.files.client_has_state(client)
+            || self.exports.machines().iter().any(|(_, machine)| machine.client_has_state(key))
     }
 
     fn drop_client(&self, client: ClientId, why: Why) {
@@ -261,6 +276,9 @@ fn free_client(files: &Files, exports: &Exports, client: ClientId, why: Why) {
         tracing::info!(client = client.0, ?why, opens = closed.len(), "client's opens freed");
     }
     tell_closed(exports, closed);
+    for (_, machine) in exports.machines() {
+        machine.gone(ClientKey(client.0));
+    }
 }
 
 /// Tells the exports' machines, and closes.
@@ -268,7 +286,7 @@ fn tell_closed(exports: &Exports, closed: impl IntoIterator<Item = Closed>) {
     for Closed { key, client, write, opened } in closed {
         if let Some(export) = exports.get(key.export) {
             let effect = Effect::Closed { oid: key.oid, client: ClientKey(client.0), write };
-            export.machine().effect(effect);
+            export.effect(effect);
         }
         drop(opened);
     }

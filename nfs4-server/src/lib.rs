@@ -7,6 +7,7 @@ pub mod cb;
 mod compound;
 pub mod config;
 mod core;
+mod deleg;
 pub mod export;
 pub mod identity;
 pub mod net;

@@ -13,8 +13,9 @@ use crate::backend::Backend;
 use crate::backend::local::{Local, LocalError, LocalOptions};
 use crate::backend::mem::Mem;
 use crate::cb;
-use crate::config::{Config, ExportConfig, Source};
+use crate::config::{Config, DelegationMode, ExportConfig, Source};
 use crate::core::{Core, Holder, now_since};
+use crate::deleg::{self, Machines};
 use crate::export::{Export, ExportError, Exports, HandleKey};
 use crate::net::{ListenError, Net, NetLimits};
 use crate::observe::{Metrics, MetricsError};
@@ -140,10 +141,24 @@ fn backend(
     }
 }
 
-fn export(export: &ExportConfig, config: &Config) -> Result<Export, StartError> {
+fn export(export: &ExportConfig, config: &Config, machines: &Machines) -> Result<Export, StartError> {
     let backend = backend(export, config, config.state.as_deref())?;
     let made = Export::new(export.number(), &export.path, backend, export.squash, export.read_only);
-    Ok(made.only_for(export.clients.clone()))
+    let alone = export.exclusive || matches!(export.source, Source::Memory(_));
+    let machine = match export.delegations {
+        DelegationMode::None => None,
+        DelegationMode::File | DelegationMode::FileAndDir if alone => {
+            machines.make(deleg::config(&config.limits, config.lease))
+        }
+        DelegationMode::File | DelegationMode::FileAndDir => {
+            tracing::info!(
+                export = export.path,
+                "no delegations: others may change the directory; --exclusive says that nobody does"
+            );
+            None
+        }
+    };
+    Ok(made.only_for(export.clients.clone()).delegating(machine))
 }
 
 impl Server {
@@ -152,9 +167,10 @@ impl Server {
         let started = Instant::now();
         let state_dir = config.state.as_deref().map(StateDir::open).transpose()?.map(Arc::new);
         let Kept { records, identity, key } = kept(state_dir.as_ref())?;
+        let machines = Machines::new(records.epoch(), started);
         let mut exports = Vec::new();
         for one in &config.exports {
-            exports.push(export(one, config)?);
+            exports.push(export(one, config, &machines)?);
         }
         let exports = Arc::new(Exports::new(exports, HandleKey::new(&key))?);
         let files = Arc::new(Files::new(records.epoch(), &config.limits));
@@ -172,14 +188,17 @@ impl Server {
                 metrics
             }
         };
-        let core = Arc::new(Core::new(exports, state, files, metrics, config.limits, config.lease, started));
+        let core = Core::new(exports, state, files, machines, metrics, config.limits, config.lease, started);
+        let core = Arc::new(core);
         core.tell_limits();
+        core.tell_grace();
         let net = Arc::new(Net::bind(&config.listen, NetLimits::from(&config.limits)).await?);
         let addresses = net.addresses().to_vec();
         let (stop, stopping) = watch::channel(false);
         let (service, listening) = (Arc::clone(&core), Arc::clone(&net));
         let net = tokio::spawn(async move { net.run(service, stopping).await });
         others.push(tokio::spawn(cb::lock::tell_waiters(Arc::clone(&core))));
+        others.push(tokio::spawn(deleg::carry_out(Arc::clone(&core))));
         if let Some(path) = &config.admin_socket {
             others.push(tokio::spawn(Socket::bind(path)?.serve(Arc::clone(&core))));
         }
@@ -207,9 +226,9 @@ impl Server {
             if let Some(served) = self.core.exports.get(one.number()).filter(|_| known) {
                 exports.push(served.with_options(one.squash, one.read_only, one.clients.clone()));
             } else {
-                let (one, all) = (one.clone(), next.clone());
+                let (one, all, core) = (one.clone(), next.clone(), Arc::clone(&self.core));
                 // A directory is looked at, which may take its time.
-                let made = tokio::task::spawn_blocking(move || export(&one, &all)).await;
+                let made = tokio::task::spawn_blocking(move || export(&one, &all, &core.machines)).await;
                 exports.push(made.map_err(|_| StartError::Exports(ExportError::None))??);
             }
         }

@@ -276,8 +276,8 @@ impl Delegations {
         }
         let (same_seqid, same_sc) =
             (self.fault(Fault::UpgradeKeepsSeqid), self.fault(Fault::UpgradeKeepsChange));
+        self.held.set_kind(id, kind);
         let Some(held) = self.held.get_mut(id) else { return Err(CONTENTION) };
-        held.kind = kind;
         if !same_seqid {
             held.next_seqid();
         }

@@ -24,6 +24,7 @@ mod object;
 mod opens;
 mod permit;
 mod policy;
+mod questions;
 mod recall;
 mod recovery;
 mod stateid;
@@ -41,6 +42,7 @@ pub use grant::{Claim, FileType, Grant, Refusal, Want, Wanted};
 pub use intent::{Effect, Intent, Need, Party, RULES, Row, Rule, Share};
 pub use object::{Cause, DelegId, DelegRef, Kind, Triple};
 pub use permit::Permit;
+pub use questions::Listed;
 pub use stateid::Covers;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};

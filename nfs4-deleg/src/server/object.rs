@@ -144,6 +144,9 @@ pub(super) struct Held {
     by_object: BTreeSet<(Oid, u32)>,
     by_client: BTreeSet<(ClientKey, u32)>,
     unseen: BTreeSet<(ClientKey, Triple, u32)>,
+    /// Write delegations, revoked ones too: in all, and by client.
+    writes: usize,
+    writers: BTreeMap<ClientKey, usize>,
     generation: u32,
 }
 
@@ -178,9 +181,44 @@ impl Held {
         if let Some(triple) = deleg.unseen {
             self.unseen.insert((deleg.client, triple, key));
         }
-        let id = deleg.id;
+        let (id, client, writes) = (deleg.id, deleg.client, deleg.writes());
         entry.insert(deleg);
+        if writes {
+            self.one_more_writer(client);
+        }
         id
+    }
+
+    fn one_more_writer(&mut self, client: ClientKey) {
+        self.writes = self.writes.saturating_add(1);
+        let mine = self.writers.entry(client).or_default();
+        *mine = mine.saturating_add(1);
+    }
+
+    fn one_writer_less(&mut self, client: ClientKey) {
+        self.writes = self.writes.saturating_sub(1);
+        if let Some(mine) = self.writers.get_mut(&client) {
+            *mine = mine.saturating_sub(1);
+            if *mine == 0 {
+                self.writers.remove(&client);
+            }
+        }
+    }
+
+    /// It is of another kind from now on.
+    pub(super) fn set_kind(&mut self, id: DelegId, kind: Kind) {
+        let Some(deleg) = self.get_mut(id) else { return };
+        let (client, was) = (deleg.client, core::mem::replace(&mut deleg.kind, kind));
+        match (was, kind) {
+            (Kind::Read, Kind::Write) => self.one_more_writer(client),
+            (Kind::Write, Kind::Read) => self.one_writer_less(client),
+            (Kind::Read, Kind::Read) | (Kind::Write, Kind::Write) => {}
+        }
+    }
+
+    /// Write delegations, revoked ones too, of clients other than this.
+    pub(super) fn writes_but_of(&self, client: ClientKey) -> usize {
+        self.writes.saturating_sub(self.writers.get(&client).copied().unwrap_or(0))
     }
 
     pub(super) fn remove(&mut self, id: DelegId) -> Option<Deleg> {
@@ -191,6 +229,9 @@ impl Held {
         self.by_client.remove(&(deleg.client, key));
         if let Some(triple) = deleg.unseen {
             self.unseen.remove(&(deleg.client, triple, key));
+        }
+        if deleg.writes() {
+            self.one_writer_less(deleg.client);
         }
         if self.slab.len().saturating_mul(4) < self.slab.capacity() && self.slab.capacity() > 1_024 {
             self.slab.shrink_to_fit();
@@ -247,6 +288,8 @@ impl Held {
         self.by_object.len() == self.slab.len()
             && self.by_client.len() == self.slab.len()
             && self.unseen.len() == unseen
+            && self.writes == self.slab.iter().filter(|(_, deleg)| deleg.writes()).count()
+            && self.writes == self.writers.values().sum::<usize>()
             && self.slab.iter().all(|(key, deleg)| {
                 let key = u32::try_from(key).unwrap_or(u32::MAX);
                 self.by_object.contains(&(deleg.oid, key)) && self.by_client.contains(&(deleg.client, key))

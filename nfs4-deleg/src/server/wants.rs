@@ -42,6 +42,10 @@ impl Wants {
         self.by_client.range((client, Oid(0))..=(client, Oid(u128::MAX))).count()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.by_file.len()
+    }
+
     pub(super) fn consistent(&self) -> bool {
         let for_room = self.by_file.values().filter(|r| r.promise == Promise::Signal).count();
         self.by_file.len() == self.by_client.len() && self.for_room.len() == for_room

@@ -90,7 +90,9 @@ impl OpNum {
             | Self::Layoutreturn
             | Self::Layouterror
             | Self::Layoutstats => No("pNFS"),
-            Self::WantDelegation => No("no delegation is given yet"),
+            Self::WantDelegation => {
+                Yes("promises CB_PUSH_DELEG and CB_RECALLABLE_OBJ_AVAIL within the limit of wants")
+            }
             Self::CopyNotify => No("copies between servers"),
             Self::WriteSame => No("patterns of application data"),
             Self::OpenConfirm

@@ -182,12 +182,14 @@ pub struct DelegationRow {
     pub export: u32,
     /// The object, as the server knows it.
     pub object: String,
-    /// `read`, `write`, `dir`.
+    /// `read`, `write`.
     pub kind: String,
+    /// `held`, `recalled`, `revoked`.
+    pub state: String,
 }
 
 impl Row for DelegationRow {
-    const HEAD: &'static [&'static str] = &["STATEID", "CLIENT", "EXPORT", "OBJECT", "KIND"];
+    const HEAD: &'static [&'static str] = &["STATEID", "CLIENT", "EXPORT", "OBJECT", "KIND", "STATE"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -196,6 +198,7 @@ impl Row for DelegationRow {
             self.export.to_string(),
             self.object.clone(),
             self.kind.clone(),
+            self.state.clone(),
         ]
     }
 }

@@ -65,12 +65,30 @@ pub trait Backend: Send + Sync + 'static {
     /// Makes another name for `node`, which is no directory.
     fn link(&self, who: &Who, node: &Node, dir: &Node, name: &[u8]) -> Answer<Linked>;
 
-    /// Removes a name; a directory must be empty.
-    fn remove(&self, who: &Who, dir: &Node, name: &[u8]) -> Answer<Removed>;
+    /// Removes a name; a directory must be empty. With `only`: of this object and no other, which is
+    /// [`Fault::Delay`].
+    fn remove_only(&self, who: &Who, dir: &Node, name: &[u8], only: Option<Oid>) -> Answer<Removed>;
+
+    /// The same, whatever has the name.
+    fn remove(&self, who: &Who, dir: &Node, name: &[u8]) -> Answer<Removed> {
+        self.remove_only(who, dir, name, None)
+    }
 
     /// Renames, replacing what the RFC allows to be replaced (§18.26.3): two names of one object are left alone,
-    /// a non-empty directory or another kind is [`Fault::Exist`], a directory into itself [`Fault::Inval`].
-    fn rename(&self, who: &Who, from: (&Node, &[u8]), to: (&Node, &[u8])) -> Answer<Renamed>;
+    /// a non-empty directory or another kind is [`Fault::Exist`], a directory into itself [`Fault::Inval`]. With
+    /// `only`: where the names are of these objects and no others, which is [`Fault::Delay`].
+    fn rename_only(
+        &self,
+        who: &Who,
+        from: (&Node, &[u8]),
+        to: (&Node, &[u8]),
+        only: Option<Moving>,
+    ) -> Answer<Renamed>;
+
+    /// The same, whatever has the names.
+    fn rename(&self, who: &Who, from: (&Node, &[u8]), to: (&Node, &[u8])) -> Answer<Renamed> {
+        self.rename_only(who, from, to, None)
+    }
 
     /// The target of a symbolic link.
     fn readlink(&self, who: &Who, node: &Node) -> Answer<Bytes>;
@@ -82,6 +100,13 @@ pub trait Backend: Send + Sync + 'static {
     /// execute is enough: a program must be read to be run, and the client's ACCESS tells the two apart. (An
     /// owner is not asked again for a file that it has just created: [`Create::File`] opens in the same step.)
     fn open(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened>;
+
+    /// Opens a regular file without asking for permission: what follows is done under a delegation, and permission was
+    /// asked for when that was given.
+    fn open_again(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened>;
+
+    /// The object's change number is at least this from now on, as somebody was told so.
+    fn advance(&self, node: &Node, change: u64) -> Answer<()>;
 
     /// At most `len` bytes at `at`; fewer only at the end of the file. `data` are slices of the backend's buffers.
     fn read(&self, file: &Opened, at: u64, len: u32) -> Answer<ReadData>;

@@ -281,6 +281,15 @@ pub struct Linked {
     pub cookie: Option<u64>,
 }
 
+/// What a RENAME is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moving {
+    /// What moves.
+    pub source: Oid,
+    /// What is replaced; `None`: nothing.
+    pub victim: Option<Oid>,
+}
+
 /// The result of REMOVE.
 #[derive(Clone, Debug)]
 pub struct Removed {

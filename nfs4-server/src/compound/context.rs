@@ -13,7 +13,7 @@ use crate::backend::{FileKind, Who};
 use crate::core::Core;
 use crate::export::{Export, Place, squash};
 use crate::net::{Call, Conn};
-use crate::state::ChannelAttrs;
+use crate::state::{ChannelAttrs, Waiting};
 
 /// The state of one compound (RFC 8881 §16.2.3).
 pub(crate) struct Ctx<'a> {
@@ -144,9 +144,21 @@ impl<'a> Ctx<'a> {
     }
 
     /// Asks the export's delegations for leave to carry out an operation.
-    pub(crate) fn admit(&self, export: &Arc<Export>, intent: &Intent) -> Result<Admitted, Status> {
-        let party = self.attached.as_ref().map_or(Party::Local, |a| Party::Client(ClientKey(a.client.0)));
-        Admitted::ask(export, self.now, party, intent)
+    pub(crate) async fn admit(&self, export: &Export, intent: &Intent) -> Result<Admitted, Status> {
+        let session = self.attached.as_ref().map(|a| &*a.session);
+        Admitted::ask(self.core, session, self.party(), export, intent).await
+    }
+
+    /// This client, as the delegations know it.
+    pub(crate) fn party(&self) -> Party {
+        self.attached.as_ref().map_or(Party::Local, |a| Party::Client(ClientKey(a.client.0)))
+    }
+
+    /// Leave to wait for others. At most half of a session's slots do: the rest are for what ends the waiting. Else
+    /// NFS4ERR_DELAY.
+    pub(crate) fn park(&self) -> Result<Waiting<'_>, Status> {
+        let attached = self.attached.as_ref().ok_or(Status::OpNotInSession)?;
+        attached.session.wait().ok_or(Status::Delay)
     }
 
     /// The client's address.

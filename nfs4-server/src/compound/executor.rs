@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::{Buf, Bytes};
+use nfs4_deleg::server::Triple;
 use nfs4_proto::{
     ArgOp, Call as Compound, OpNum, ReplyHead, ResOp, SequenceArgs, SequenceOk, Served, Status, knows_minor,
     main_op,
@@ -223,8 +224,12 @@ async fn execute(
     ctx.too_big = too_big;
     let mut told = 0_u32;
     let mut ops = ops.into_iter();
-    if let Some((_, slot)) = &slot {
+    if let Some((args, slot)) = &slot {
         ctx.attached = Some(Attached::of(slot));
+        if slot.grant_seen() {
+            let seq = args.sequenceid.wrapping_sub(1);
+            core.grant_seen(slot.client(), Triple { session: args.sessionid, slot: args.slotid, seq });
+        }
         // SEQUENCE's own result always fits: sessions with a smaller reply are not made.
         if w.put(&sequence_result(slot.ok())).is_ok() {
             told = 1;

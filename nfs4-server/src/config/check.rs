@@ -97,7 +97,6 @@ impl Config {
             state,
             lease,
             grace,
-            delegations: flags.delegations.or(file.delegations).unwrap_or(DelegationMode::None),
             threads,
             admin_socket,
             metrics: flags.metrics.or(file.metrics),
@@ -130,6 +129,13 @@ fn check_limits(file: &File) -> Result<(), ConfigError> {
         ("limits.copies", l.copies, 1, 4096),
         ("limits.callback-timeout", l.callback_timeout, 1, 60),
         ("limits.name-bytes", l.name_bytes, 1, 4096),
+        ("limits.delegations", l.delegations, 0, crate::deleg::MOST),
+        ("limits.delegations-per-client", l.delegations_per_client, 0, crate::deleg::MOST),
+        ("limits.wants", l.wants, 0, 1 << 20),
+        ("limits.wants-per-client", l.wants_per_client, 0, 1 << 20),
+        ("limits.parked", l.parked, 1, 1 << 20),
+        ("limits.parked-per-file", l.parked_per_file, 1, 1 << 16),
+        ("limits.patience", l.patience, 1, 60),
     ] {
         if value < least || value > most {
             return refuse(key, format!("{value} is not in {least}..={most}"));
@@ -152,6 +158,11 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
             read_only: flags.read_only || own.read_only.or(file.read_only).unwrap_or(false),
             sync_metadata: own.sync_metadata.or(flags.sync_metadata).or(file.sync_metadata).unwrap_or(true),
             exclusive: flags.exclusive || own.exclusive.or(file.exclusive).unwrap_or(false),
+            delegations: own
+                .delegations
+                .or(flags.delegations)
+                .or(file.delegations)
+                .unwrap_or(DelegationMode::File),
             id: own.id,
             clients: Vec::new(),
         }

@@ -25,6 +25,8 @@ pub struct ExportFile {
     pub exclusive: Option<bool>,
     /// Most bytes in memory.
     pub mem_limit: Option<Size>,
+    /// Which delegations are given.
+    pub delegations: Option<DelegationMode>,
     /// Number in handles and fsid.
     pub id: Option<u32>,
     /// Addresses (`10.0.0.7`) and networks (`10.0.0.0/8`) of the clients that may see it; none: all may.
@@ -55,7 +57,7 @@ pub struct File {
     pub lease: Option<u32>,
     /// Seconds.
     pub grace: Option<u32>,
-    /// Which delegations are given.
+    /// Default for all exports.
     pub delegations: Option<DelegationMode>,
     /// Threads for blocking work.
     pub threads: Option<u16>,

@@ -46,6 +46,20 @@ pub struct Limits {
     pub callback_timeout: u32,
     /// Copies that go on after their COPY was answered; a quarter of them one client's.
     pub copies: u32,
+    /// Delegations of one export.
+    pub delegations: u32,
+    /// Delegations of one client on one export.
+    pub delegations_per_client: u32,
+    /// Promises of delegations (CB_PUSH_DELEG, CB_RECALLABLE_OBJ_AVAIL) on one export.
+    pub wants: u32,
+    /// Those of one client.
+    pub wants_per_client: u32,
+    /// Requests on one export that wait for delegations to come back.
+    pub parked: u32,
+    /// Those that wait for one file.
+    pub parked_per_file: u32,
+    /// Seconds for which one waits; never more than a quarter of the lease.
+    pub patience: u32,
     /// Most bytes of one name.
     pub name_bytes: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
@@ -75,6 +89,13 @@ impl Default for Limits {
             callbacks_per_client: 1024,
             callback_timeout: 5,
             copies: 64,
+            delegations: 1_000_000,
+            delegations_per_client: 250_000,
+            wants: 65_536,
+            wants_per_client: 1024,
+            parked: 10_000,
+            parked_per_file: 1024,
+            patience: 20,
             name_bytes: 255,
             descriptors: 0,
         }

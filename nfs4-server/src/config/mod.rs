@@ -32,7 +32,7 @@ pub enum Squash {
     All,
 }
 
-/// Which delegations are given. Has no effect yet: none is.
+/// Which delegations are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelegationMode {
@@ -40,7 +40,7 @@ pub enum DelegationMode {
     None,
     /// File delegations.
     File,
-    /// File and directory delegations.
+    /// File and directory delegations; of directories none is given yet.
     #[serde(rename = "file+dir")]
     #[value(name = "file+dir")]
     FileAndDir,
@@ -80,6 +80,8 @@ pub struct ExportConfig {
     pub sync_metadata: bool,
     /// Only this server changes the directory.
     pub exclusive: bool,
+    /// Which delegations are given.
+    pub delegations: DelegationMode,
     /// Its number in handles and fsid; by default made from its path.
     pub id: Option<u32>,
     /// Who may see it; empty: everybody.
@@ -99,8 +101,6 @@ pub struct Config {
     pub lease: u32,
     /// Most seconds of grace.
     pub grace: u32,
-    /// Which delegations are given.
-    pub delegations: DelegationMode,
     /// Threads for blocking work.
     pub threads: usize,
     /// Where Prometheus metrics are served.

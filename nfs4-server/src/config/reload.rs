@@ -31,7 +31,6 @@ impl Config {
         keep("state", &self.state, &mut next.state, w);
         keep("lease", &self.lease, &mut next.lease, w);
         keep("grace", &self.grace, &mut next.grace, w);
-        keep("delegations", &self.delegations, &mut next.delegations, w);
         keep("threads", &self.threads, &mut next.threads, w);
         keep("metrics", &self.metrics, &mut next.metrics, w);
         keep("admin-socket", &self.admin_socket, &mut next.admin_socket, w);
@@ -54,6 +53,7 @@ impl Config {
             };
             keep(&key(what), &old.source, &mut export.source, w);
             keep(&key("sync-metadata"), &old.sync_metadata, &mut export.sync_metadata, w);
+            keep(&key("delegations"), &old.delegations, &mut export.delegations, w);
             keep(&key("exclusive"), &old.exclusive, &mut export.exclusive, w);
             // A directory that was opened for reading cannot be written through.
             if old.read_only && matches!(old.source, Source::Directory(_)) {

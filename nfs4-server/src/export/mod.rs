@@ -10,15 +10,16 @@ pub use squash::{ANONYMOUS, squash};
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use ipnet::IpNet;
-use nfs4_deleg::server::Delegations;
+use nfs4_deleg::server::Effect;
 use nfs4_proto::{Fh, Fsid, Status};
 
 use crate::backend::{Backend, Node};
 use crate::config::Squash;
+use crate::deleg::Machine;
 
 /// The number of the pseudo file system above several exports.
 pub const PSEUDO_ID: u32 = 0;
@@ -39,8 +40,8 @@ pub struct Export {
     pub fsid: Fsid,
     /// Who may see it; empty: everybody.
     pub clients: Vec<IpNet>,
-    /// Its delegations and permits.
-    pub delegations: Arc<Mutex<Delegations>>,
+    /// Its delegations; `None`: it gives none.
+    pub(crate) delegations: Option<Arc<Machine>>,
     /// Set for the pseudo file system.
     pseudo: Option<Arc<PseudoFs>>,
 }
@@ -63,7 +64,7 @@ impl Export {
             read_only,
             fsid: Fsid { major: u64::from(id), minor: 0 },
             clients: Vec::new(),
-            delegations: Arc::new(Mutex::new(Delegations::new(nfs4_deleg::server::Config::none()))),
+            delegations: None,
             pseudo: None,
         }
     }
@@ -84,7 +85,7 @@ impl Export {
             read_only,
             fsid: self.fsid,
             clients,
-            delegations: Arc::clone(&self.delegations),
+            delegations: self.delegations.clone(),
             pseudo: self.pseudo.clone(),
         }
     }
@@ -107,9 +108,16 @@ impl Export {
         if self.read_only { Err(Status::RoFs) } else { Ok(()) }
     }
 
-    /// The export's delegation machine. Never held across an await.
-    pub(crate) fn machine(&self) -> MutexGuard<'_, Delegations> {
-        self.delegations.lock().unwrap_or_else(PoisonError::into_inner)
+    /// It gives delegations by this machine.
+    pub(crate) fn delegating(self, machine: Option<Arc<Machine>>) -> Self {
+        Self { delegations: machine, ..self }
+    }
+
+    /// Something happened that its delegations are to know.
+    pub(crate) fn effect(&self, effect: Effect) {
+        if let Some(machine) = &self.delegations {
+            machine.effect(effect);
+        }
     }
 
     /// The number made from a path: stable, never [`PSEUDO_ID`].
@@ -250,6 +258,24 @@ impl Exports {
     #[must_use]
     pub fn handle(&self, place: &Place) -> Fh {
         self.key.seal(place.export.id, &place.export.backend.handle(&place.node))
+    }
+
+    /// The same from the backend's part.
+    pub(crate) fn seal(&self, export: u32, raw: &[u8]) -> Fh {
+        self.key.seal(export, raw)
+    }
+
+    /// The exports that give delegations, and their machines.
+    pub(crate) fn machines(&self) -> Vec<(Arc<Export>, Arc<Machine>)> {
+        let table = self.table.load();
+        let machine = |export: &Arc<Export>| Some((Arc::clone(export), export.delegations.clone()?));
+        table.by_id.values().filter_map(machine).collect()
+    }
+
+    /// The machine that a stateid names.
+    pub(crate) fn machine(&self, number: u8) -> Option<Arc<Machine>> {
+        let table = self.table.load();
+        table.by_id.values().filter_map(|e| e.delegations.as_ref()).find(|m| m.number() == number).cloned()
     }
 
     /// The export of a filehandle, and the backend's part of it.

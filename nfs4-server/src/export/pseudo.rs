@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::backend::{
     Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
-    Made, Meta, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room,
-    Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Made, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights,
+    Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Cookies below are reserved.
@@ -224,11 +224,17 @@ impl Backend for PseudoFs {
         Answer::fault(Fault::RoFs)
     }
 
-    fn remove(&self, _: &Who, _: &Node, _: &[u8]) -> Answer<Removed> {
+    fn remove_only(&self, _: &Who, _: &Node, _: &[u8], _: Option<Oid>) -> Answer<Removed> {
         Answer::fault(Fault::RoFs)
     }
 
-    fn rename(&self, _: &Who, _: (&Node, &[u8]), _: (&Node, &[u8])) -> Answer<Renamed> {
+    fn rename_only(
+        &self,
+        _: &Who,
+        _: (&Node, &[u8]),
+        _: (&Node, &[u8]),
+        _: Option<Moving>,
+    ) -> Answer<Renamed> {
         Answer::fault(Fault::RoFs)
     }
 
@@ -241,6 +247,14 @@ impl Backend for PseudoFs {
     }
 
     fn open(&self, _: &Who, _: &Node, _: OpenAccess) -> Answer<Opened> {
+        Answer::fault(Fault::IsDir)
+    }
+
+    fn open_again(&self, _: &Who, _: &Node, _: OpenAccess) -> Answer<Opened> {
+        Answer::fault(Fault::IsDir)
+    }
+
+    fn advance(&self, _: &Node, _: u64) -> Answer<()> {
         Answer::fault(Fault::IsDir)
     }
 

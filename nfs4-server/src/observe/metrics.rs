@@ -168,6 +168,21 @@ impl Metrics {
         self.recorder.register_counter(&Key::from_parts("nfs_callbacks_total", labels), &SOURCE).increment(1);
     }
 
+    /// Something happened to a delegation: `granted`, `refused`, `recalled`, `returned`, `revoked`, `pushed`; with a
+    /// reason or kind.
+    pub fn delegation(&self, event: &'static str, reason: &'static str) {
+        let labels =
+            vec![Label::from_static_parts("event", event), Label::from_static_parts("reason", reason)];
+        let key = Key::from_parts("nfs_delegation_events_total", labels);
+        self.recorder.register_counter(&key, &SOURCE).increment(1);
+    }
+
+    /// Seconds from a recall to the return.
+    pub fn recall(&self, seconds: f64) {
+        let key = Key::from_name("nfs_recall_seconds");
+        self.recorder.register_histogram(&key, &SOURCE).record(seconds);
+    }
+
     /// Bytes that came and went with one call.
     pub fn bytes(&self, received: usize, sent: usize) {
         self.bytes_in.increment(u64::try_from(received).unwrap_or(u64::MAX));

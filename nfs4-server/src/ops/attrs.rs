@@ -8,7 +8,7 @@ use nfs4_proto::{
 
 use super::collect::{collect, suppattr_exclcreat, supported, to_set};
 use super::convert;
-use super::file_io::{Use, opened};
+use super::file_io::{Use, delegation_of, key_of, opened};
 use crate::backend::{self, SetMeta, Time};
 use crate::compound::Ctx;
 use crate::export::Export;
@@ -135,10 +135,13 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
         file = Some(opened(ctx, &place, stateid, Use::Write).await?);
     } else if !stateid.is_special() && stateid != StateId::INVALID {
         // Without a size the stateid is not needed, but a wrong one is wrong (§18.30.3).
-        ctx.core.files.check_any(ctx.client()?, stateid, super::file_io::key_of(&place))?;
+        match delegation_of(ctx, &place, stateid) {
+            Some(delegation) => drop(delegation.check(ctx.client()?, false)?),
+            None => ctx.core.files.check_any(ctx.client()?, stateid, key_of(&place))?,
+        }
     }
     let oid = place.node.oid;
-    let permit = ctx.admit(&place.export, &Intent::SetAttr { oid, size: set.size.is_some() })?;
+    let permit = ctx.admit(&place.export, &Intent::SetAttr { oid, size: set.size.is_some() }).await?;
     let who = ctx.who(&place.export);
     let done =
         place.export.backend.setattr(&who, &place.node, file.as_ref(), &set).await.map_err(Status::from)?;

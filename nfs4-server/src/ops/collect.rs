@@ -1,13 +1,14 @@
 //! The attribute collector: from a set of attributes to their values, group by group.
 
 use nfs4_proto::{
-    Attr, AttrGroup, AttrSet, AttrWords, Attrs, ChangeAttrType, FhExpire, FsCharsetCap, Owner, SpecData,
-    Status, attr_words,
+    Attr, AttrGroup, AttrSet, AttrWords, Attrs, ChangeAttrType, FhExpire, FsCharsetCap, OpenArguments, Owner,
+    SpecData, Status, attr_words,
 };
 
 use super::convert;
 use crate::backend::{ChangeType, Meta};
 use crate::compound::Ctx;
+use crate::deleg::{Asking, data_wanted};
 use crate::export::{Export, Place};
 
 /// What every export supports in 4.1.
@@ -63,7 +64,8 @@ const BASE: AttrWords = attr_words(&[
 ]);
 
 /// What 4.2 adds.
-const IN_42: AttrWords = attr_words(&[Attr::ChangeAttrType, Attr::ModeUmask, Attr::XattrSupport]);
+const IN_42: AttrWords =
+    attr_words(&[Attr::ChangeAttrType, Attr::ModeUmask, Attr::XattrSupport, Attr::OpenArguments]);
 
 /// `supported_attrs` of an export in the compound's minor version.
 pub(crate) fn supported(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
@@ -97,6 +99,26 @@ pub(crate) fn suppattr_exclcreat(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
     AttrSet::from(EXCLUSIVE).and(&to_set(ctx, export))
 }
 
+/// What OPEN takes (RFC 9754). The _PREV claims are known and not served, so they are not told.
+fn open_arguments(delegations: bool) -> OpenArguments {
+    use nfs4_proto::{OaClaim, OaCreateMode, OaShareAccess, OaShareDeny, OaWant};
+    const WANTS: &[OaWant] = &[
+        OaWant::AnyDeleg,
+        OaWant::NoDeleg,
+        OaWant::Cancel,
+        OaWant::SignalDelegWhenResrcAvail,
+        OaWant::PushDelegWhenUncontended,
+        OaWant::OpenXorDelegation,
+    ];
+    OpenArguments::new(
+        &[OaShareAccess::Read, OaShareAccess::Write, OaShareAccess::Both],
+        &[OaShareDeny::None, OaShareDeny::Read, OaShareDeny::Write, OaShareDeny::Both],
+        if delegations { WANTS } else { &[] },
+        &[OaClaim::Null, OaClaim::Previous, OaClaim::DelegateCur, OaClaim::Fh, OaClaim::DelegCurFh],
+        &[OaCreateMode::Unchecked, OaCreateMode::Guarded, OaCreateMode::Exclusive, OaCreateMode::Exclusive41],
+    )
+}
+
 fn is_meta(group: AttrGroup) -> bool {
     matches!(group, AttrGroup::Fixed | AttrGroup::Data | AttrGroup::Meta | AttrGroup::Access)
 }
@@ -107,6 +129,7 @@ fn is_meta(group: AttrGroup) -> bool {
 pub(crate) struct Wanted {
     set: AttrSet,
     meta: bool,
+    data: bool,
     space: bool,
     limits: bool,
     server: bool,
@@ -119,11 +142,17 @@ impl Wanted {
         let meta = set.iter().any(|attr| is_meta(attr.group()) || attr == Attr::MountedOnFileid);
         Self {
             meta,
+            data: data_wanted(&set),
             space: set.any_of(AttrGroup::Space),
             limits: set.any_of(AttrGroup::Limits),
             server: set.any_of(AttrGroup::Server),
             set,
         }
+    }
+
+    /// Whether attributes are asked for that the holder of a write delegation knows better.
+    pub(crate) fn data(&self) -> bool {
+        self.data
     }
 
     /// Whether handles are asked for.
@@ -159,6 +188,9 @@ pub(crate) async fn collect_wanted(
     if wanted.meta {
         let meta = match meta {
             Some(meta) => meta,
+            None if wanted.data => {
+                Asking::begin(ctx, &place.export, place.node.kind, place.node.oid)?.end(ctx, place).await?
+            }
             None => place.export.backend.getattr(&place.node).await?,
         };
         put_meta(&mut attrs, want, &meta);
@@ -336,6 +368,7 @@ fn put_server(attrs: &mut Attrs, want: &AttrSet, ctx: &Ctx<'_>, export: &Export)
             Attr::AclSupport => attrs.set_aclsupport(nfs4_proto::AclSupport::empty()),
             Attr::MaxRead => attrs.set_maxread(u64::from(ctx.max_read())),
             Attr::MaxWrite => attrs.set_maxwrite(u64::from(ctx.max_write())),
+            Attr::OpenArguments => attrs.set_open_arguments(open_arguments(export.delegations.is_some())),
             Attr::SuppattrExclcreat => attrs.set_suppattr_exclcreat(suppattr_exclcreat(ctx, export)),
             _ => continue,
         };

@@ -94,13 +94,15 @@ pub(crate) async fn copy(ctx: &mut Ctx<'_>, args: CopyArgs) -> Result<CopyOk, Co
             });
         }
     }
-    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target))?;
+    let read = ctx.admit(&ends.source.export, &Use::Read.intent(&ends.source)).await?;
+    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target)).await?;
     let copied = if count == 0 {
         0
     } else {
         let (from, to) = (&ends.from, &ends.to);
         backend.copy(from, args.src_offset, to, args.dst_offset, count).await.map_err(Status::from)?
     };
+    read.commit(&[]);
     permit.commit(&[Effect::Changed { oid: ends.target.node.oid }]);
     Ok(CopyOk {
         response: WriteResponse {
@@ -133,8 +135,10 @@ pub(crate) async fn clone(ctx: &mut Ctx<'_>, args: CloneArgs) -> Result<(), Stat
             return Err(Status::Inval);
         }
     }
-    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target))?;
+    let read = ctx.admit(&ends.source.export, &Use::Read.intent(&ends.source)).await?;
+    let permit = ctx.admit(&ends.target.export, &Use::Write.intent(&ends.target)).await?;
     backend.clone_range(&ends.from, args.src_offset, &ends.to, args.dst_offset, args.count).await?;
+    read.commit(&[]);
     permit.commit(&[Effect::Changed { oid: ends.target.node.oid }]);
     Ok(())
 }

@@ -56,10 +56,11 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         ArgOp::ExchangeId(args) => ResOp::ExchangeId(session::exchange_id(ctx, args).await),
         ArgOp::CreateSession(args) => ResOp::CreateSession(session::create_session(ctx, args).await),
         ArgOp::DestroySession(args) => ResOp::DestroySession(session::destroy_session(ctx, args)),
-        ArgOp::FreeStateid(args) => ResOp::FreeStateid(deleg::free_stateid(ctx, args)),
+        ArgOp::FreeStateid(args) => ResOp::FreeStateid(deleg::free_stateid(ctx, args).await),
         ArgOp::GetDirDelegation(args) => ResOp::GetDirDelegation(deleg::get_dir_delegation(ctx, &args)),
         ArgOp::SecinfoNoName(style) => ResOp::SecinfoNoName(security::secinfo_no_name(ctx, style).await),
         ArgOp::TestStateid(args) => ResOp::TestStateid(deleg::test_stateid(ctx, &args)),
+        ArgOp::WantDelegation(args) => ResOp::WantDelegation(deleg::want_delegation(ctx, &args).await),
         ArgOp::DestroyClientid(args) => ResOp::DestroyClientid(session::destroy_clientid(ctx, args).await),
         ArgOp::ReclaimComplete(args) => ResOp::ReclaimComplete(session::reclaim_complete(ctx, args).await),
         ArgOp::Allocate(args) => ResOp::Allocate(sparse::allocate(ctx, args).await),
@@ -88,7 +89,6 @@ pub(crate) async fn dispatch(ctx: &mut Ctx<'_>, op: ArgOp) -> Told {
         | ArgOp::Layoutcommit(_)
         | ArgOp::Layoutget(_)
         | ArgOp::Layoutreturn(_)
-        | ArgOp::WantDelegation(_)
         | ArgOp::CopyNotify(_)
         | ArgOp::Layouterror(_)
         | ArgOp::Layoutstats(_)

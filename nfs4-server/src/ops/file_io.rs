@@ -1,11 +1,15 @@
 //! From a stateid to an open file: what READ, WRITE and their like have in common.
 
-use nfs4_deleg::server::Intent;
-use nfs4_proto::{StateId, Status};
+use std::sync::Arc;
+
+use nfs4_deleg::server::{Covers, DelegRef, Intent};
+use nfs4_deleg::{ClientKey, Now};
+use nfs4_proto::{ClientId, StateId, Status};
 
 use super::access::open_file;
-use crate::backend::{OpenAccess, Opened};
+use crate::backend::{Oid, OpenAccess, Opened};
 use crate::compound::Ctx;
+use crate::deleg::{Machine, named};
 use crate::export::Place;
 use crate::state::ObjectKey;
 
@@ -58,5 +62,47 @@ pub(crate) async fn opened(
         }
         return open_file(&ctx.who(&place.export), place, how.access()).await;
     }
+    if let Some(delegation) = delegation_of(ctx, place, stateid) {
+        delegation.check(client, how == Use::Write)?;
+        return delegation.open(ctx, place).await;
+    }
     ctx.core.files.check(client, stateid, key_of(place), how.access())
+}
+
+/// A delegation that a stateid names.
+pub(crate) struct Named {
+    machine: Arc<Machine>,
+    deleg: DelegRef,
+    oid: Oid,
+}
+
+/// The delegation that a stateid names on an object; `None` where it names none of this export.
+pub(crate) fn delegation_of(ctx: &Ctx<'_>, place: &Place, stateid: StateId) -> Option<Named> {
+    let (number, deleg) = named(stateid, ctx.core.state.epoch())?;
+    let machine = place.export.delegations.as_ref().filter(|machine| machine.number() == number)?;
+    Some(Named { machine: Arc::clone(machine), deleg, oid: place.node.oid })
+}
+
+impl Named {
+    /// What it covers, for this client and object.
+    pub(crate) fn check(&self, client: ClientId, write: bool) -> Result<Covers, Status> {
+        self.machine.check(ClientKey(client.0), self.deleg, self.oid, write)
+    }
+
+    /// The file, open: whatever opens its holder has, they may be known to the client alone. Permission was asked for when
+    /// the delegation was given.
+    async fn open(&self, ctx: &Ctx<'_>, place: &Place) -> Result<Opened, Status> {
+        if let Some(opened) = self.machine.opened(self.deleg.id) {
+            return Ok(opened);
+        }
+        let access = OpenAccess { read: true, write: !place.export.read_only };
+        let opened = place.export.backend.open_again(&ctx.who(&place.export), &place.node, access).await?;
+        self.machine.keep_open(self.deleg.id, opened.clone());
+        Ok(opened)
+    }
+
+    /// DELEGRETURN. When it was called back, if it was.
+    pub(crate) fn give_back(&self, client: ClientId) -> Result<Option<Now>, Status> {
+        self.machine.give_back(ClientKey(client.0), self.oid, self.deleg)
+    }
 }

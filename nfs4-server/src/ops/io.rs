@@ -19,7 +19,7 @@ pub(crate) async fn read(ctx: &mut Ctx<'_>, args: ReadArgs) -> Result<ReadOk, St
     if count == 0 && args.count > 0 {
         return Err(ctx.too_big);
     }
-    let permit = ctx.admit(&place.export, &Use::Read.intent(&place))?;
+    let permit = ctx.admit(&place.export, &Use::Read.intent(&place)).await?;
     let got = place.export.backend.read(&file, args.offset, count).await?;
     permit.commit(&[]);
     Ok(ReadOk { eof: got.eof, data: ReadData::from_pieces(got.data) })
@@ -41,7 +41,7 @@ pub(crate) async fn write(ctx: &mut Ctx<'_>, args: WriteArgs) -> Result<WriteOk,
         StableHow::DataSync => Stable::Data,
         StableHow::FileSync => Stable::File,
     };
-    let permit = ctx.admit(&place.export, &Use::Write.intent(&place))?;
+    let permit = ctx.admit(&place.export, &Use::Write.intent(&place)).await?;
     // The verifier from before: a loss while this runs must not go unseen.
     let writeverf = backend.write_verifier();
     let done = backend.write(&file, args.offset, args.data.into_bytes(), stable).await?;

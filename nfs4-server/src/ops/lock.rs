@@ -46,7 +46,7 @@ pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, Lo
     // A client that does not come back within a lease has given up.
     let until = ctx.now.plus(ctx.core.state.settings().lease);
     let wait = blocking.then(|| Wait { fh: ctx.core.exports.handle(&place), until });
-    let permit = ctx.admit(&place.export, &Intent::Lock { oid: place.node.oid })?;
+    let permit = ctx.admit(&place.export, &Intent::Lock { oid: place.node.oid }).await?;
     loop {
         let ask = LockAsk { range, write, wait: wait.clone() };
         match ctx.core.files.lock_range(client, stateid, locker, key_of(&place), ask)? {
@@ -73,6 +73,8 @@ pub(crate) async fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), Lock
     let client = ctx.client()?;
     let range = Range::new(args.offset, args.length)?;
     ctx.may_lock(false)?;
+    // A holder's locks are its own to know.
+    let _permit = ctx.admit(&place.export, &Intent::Lock { oid: place.node.oid }).await?;
     loop {
         let Some(holder) = ctx.core.files.lock_test(
             client,

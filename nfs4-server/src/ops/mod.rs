@@ -10,6 +10,7 @@ mod dispatch;
 mod faults;
 mod file_io;
 mod filehandle;
+mod grants;
 mod io;
 mod lock;
 mod lookup;

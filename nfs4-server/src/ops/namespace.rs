@@ -9,12 +9,15 @@ use nfs4_proto::{
 
 use super::attrs::settable;
 use super::{convert, names};
-use crate::backend::{ChangeInfo, Create, Fault, FileKind, Oid};
+use crate::backend::{Backend, ChangeInfo, Create, Fault, FileKind, Moving, Oid, Rights, Who};
 use crate::compound::{Ctx, must_be_dir};
 use crate::export::Place;
 
 /// Most bytes of a symbolic link's target.
 const MOST_TARGET: usize = 4095;
+
+/// How often a name that leads to another object by now is looked up again.
+const TRIES: usize = 8;
 
 fn entry(dir: Oid, info: ChangeInfo) -> Effect {
     Effect::Entry { dir, before: info.before, after: info.after }
@@ -47,7 +50,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
     if set.size.is_some() {
         return Err(Status::Inval);
     }
-    let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid })?;
+    let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid }).await?;
     let made = backend.create(&ctx.who(&dir.export), &dir.node, name, what, &set).await?;
     permit.commit(&[entry(dir.node.oid, made.dir)]);
     let attrset = convert::applied(made.applied, &args.createattrs);
@@ -68,7 +71,9 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
         return Err(Status::IsDir);
     }
     dir.export.writable()?;
-    let permit = ctx.admit(&dir.export, &Intent::Link { dir: dir.node.oid, target: source.node.oid })?;
+    let intent = Intent::Link { dir: dir.node.oid, target: source.node.oid };
+    may_change(ctx, &dir, &intent).await?;
+    let permit = ctx.admit(&dir.export, &intent).await?;
     let linked = backend.link(&ctx.who(&dir.export), &source.node, &dir.node, name).await.map_err(refused)?;
     permit.commit(&[entry(dir.node.oid, linked.dir), Effect::Changed { oid: source.node.oid }]);
     Ok(LinkOk { cinfo: linked.dir })
@@ -82,10 +87,25 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     let name = names::check(&args.target, backend.facts(), ctx.core.limits().name_bytes)?;
     dir.export.writable()?;
     in_grace(ctx)?;
-    let permit = ctx.admit(&dir.export, &Intent::Remove { dir: dir.node.oid, target: None })?;
-    let removed = backend.remove(&ctx.who(&dir.export), &dir.node, name).await.map_err(refused)?;
-    permit.commit(&[entry(dir.node.oid, removed.dir), Effect::Changed { oid: removed.node.oid }]);
-    Ok(RemoveOk { cinfo: removed.dir })
+    let who = ctx.who(&dir.export);
+    for _ in 0..TRIES {
+        // Leave is asked for one object, and the name must lead to it still when it goes.
+        let only = if dir.export.delegations.is_some() {
+            Some(backend.lookup(&who, &dir.node, name).await.map_err(refused)?.oid)
+        } else {
+            None
+        };
+        let intent = Intent::Remove { dir: dir.node.oid, target: only };
+        may_change(ctx, &dir, &intent).await?;
+        let permit = ctx.admit(&dir.export, &intent).await?;
+        let removed = match backend.remove_only(&who, &dir.node, name, only).await {
+            Err(Fault::Delay) => continue,
+            removed => removed.map_err(refused)?,
+        };
+        permit.commit(&[entry(dir.node.oid, removed.dir), Effect::Changed { oid: removed.node.oid }]);
+        return Ok(RemoveOk { cinfo: removed.dir });
+    }
+    Err(Status::Delay)
 }
 
 /// RFC 8881 §18.26: from the saved directory to the current one.
@@ -102,21 +122,65 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
     }
     to.export.writable()?;
     in_grace(ctx)?;
-    let intent = Intent::Rename { from: from.node.oid, to: to.node.oid, source: None, victim: None };
-    let permit = ctx.admit(&to.export, &intent)?;
     let who = ctx.who(&to.export);
-    let done =
-        to.export.backend.rename(&who, (&from.node, oldname), (&to.node, newname)).await.map_err(refused)?;
-    if done.same {
-        permit.commit(&[]);
-    } else {
-        permit.commit(&[
-            entry(from.node.oid, done.from),
-            entry(to.node.oid, done.to),
-            Effect::Changed { oid: done.node.oid },
-        ]);
+    let backend = &to.export.backend;
+    for _ in 0..TRIES {
+        let only = match to.export.delegations {
+            Some(_) => Some(moving(backend.as_ref(), &who, (&from, oldname), (&to, newname)).await?),
+            None => None,
+        };
+        let intent = Intent::Rename {
+            from: from.node.oid,
+            to: to.node.oid,
+            source: only.map(|only| only.source),
+            victim: only.and_then(|only| only.victim),
+        };
+        for dir in [&from, &to] {
+            may_change(ctx, dir, &intent).await?;
+        }
+        let permit = ctx.admit(&to.export, &intent).await?;
+        let done = match backend.rename_only(&who, (&from.node, oldname), (&to.node, newname), only).await {
+            Err(Fault::Delay) => continue,
+            done => done.map_err(refused)?,
+        };
+        if done.same {
+            permit.commit(&[]);
+        } else {
+            permit.commit(&[
+                entry(from.node.oid, done.from),
+                entry(to.node.oid, done.to),
+                Effect::Changed { oid: done.node.oid },
+            ]);
+        }
+        return Ok(RenameOk { source_cinfo: done.from, target_cinfo: done.to });
     }
-    Ok(RenameOk { source_cinfo: done.from, target_cinfo: done.to })
+    Err(Status::Delay)
+}
+
+/// What the two names lead to.
+async fn moving(
+    backend: &dyn Backend,
+    who: &Who,
+    (from, oldname): (&Place, &[u8]),
+    (to, newname): (&Place, &[u8]),
+) -> Result<Moving, Status> {
+    let source = backend.lookup(who, &from.node, oldname).await.map_err(refused)?.oid;
+    let victim = match backend.lookup(who, &to.node, newname).await {
+        Ok(victim) => Some(victim.oid),
+        Err(Fault::NoEnt) => None,
+        Err(fault) => return Err(refused(fault)),
+    };
+    Ok(Moving { source, victim })
+}
+
+/// Whoever may not change the directory fails before a delegation is called back for it.
+async fn may_change(ctx: &Ctx<'_>, dir: &Place, intent: &Intent) -> Result<(), Status> {
+    let Some(machine) = &dir.export.delegations else { return Ok(()) };
+    if machine.in_the_way(ctx.party(), intent).is_empty() {
+        return Ok(());
+    }
+    let given = dir.export.backend.access(&ctx.who(&dir.export), &dir.node, Rights::MODIFY).await?;
+    if given.contains(Rights::MODIFY) { Ok(()) } else { Err(Status::Access) }
 }
 
 /// LINK, REMOVE, and RENAME know ACCESS and not PERM (RFC 8881 §15.2), whatever the system below says of a sticky

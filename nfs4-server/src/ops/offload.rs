@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nfs4_deleg::ClientKey;
-use nfs4_deleg::server::{Effect, Party};
+use nfs4_deleg::server::{Effect, Intent, Party};
 use nfs4_proto::{
     CbArgOp, CbOffloadArgs, ClientId, Fh, OffloadArgs, OffloadInfo, OffloadStatusOk, ReferringCallList,
     StableHow, StateId, Status, Verifier, WriteResponse,
@@ -67,21 +67,25 @@ pub(crate) fn begin(ctx: &Ctx<'_>, work: Work) -> Result<Option<StateId>, Status
 }
 
 /// Copies piece by piece. Each has a permit of its own: a delegation is not kept away for as long as a copy takes.
-async fn copy(core: &Core, client: ClientId, work: &Work, progress: &Progress) -> Result<(), Status> {
+async fn copy(core: &Arc<Core>, client: ClientId, work: &Work, progress: &Progress) -> Result<(), Status> {
     let backend = &work.source.backend;
-    let intent = Use::Write.intent(&work.target);
+    let (reads, writes) = (Intent::Read { oid: work.from.node.oid }, Use::Write.intent(&work.target));
+    let export = &work.target.export;
     while progress.copied() < work.count {
         if progress.stopped() {
             return Ok(());
         }
         let party = Party::Client(ClientKey(client.0));
-        let Ok(permit) = Admitted::ask(&work.target.export, core.now(), party, &intent) else {
+        let read = Admitted::ask(core, None, party, export, &reads).await;
+        let written = Admitted::ask(core, None, party, export, &writes).await;
+        let (Ok(read), Ok(permit)) = (read, written) else {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let done = progress.copied();
         let (from, to) = (work.src_offset.saturating_add(done), work.dst_offset.saturating_add(done));
         let copied = backend.copy(&work.from, from, &work.to, to, work.count.saturating_sub(done)).await;
+        read.commit(&[]);
         permit.commit(&[Effect::Changed { oid: work.target.node.oid }]);
         match copied.map_err(Status::from)? {
             // The source was cut off meanwhile: that is all there is.

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use nfs4_deleg::ClientKey;
-use nfs4_deleg::server::{Effect, Intent, Share};
+use nfs4_deleg::server::{Claim, Effect, Intent, Share};
 use nfs4_proto::{
-    AttrSet, ChangeInfo, ClientId, CloseArgs, CreateHow, DelegationType, NoDelegation, OpenArgs, OpenClaim,
-    OpenDelegation, OpenDowngradeArgs, OpenDowngradeOk, OpenHow, OpenOk, OpenResultFlags, ShareAccess,
-    ShareDeny, StateId, Status,
+    AttrSet, ChangeInfo, ClientId, CloseArgs, CreateHow, OpenArgs, OpenClaim, OpenDelegation,
+    OpenDowngradeArgs, OpenDowngradeOk, OpenHow, OpenOk, OpenResultFlags, ShareAccess, ShareDeny, StateId,
+    Status,
 };
+use smallvec::{SmallVec, smallvec};
 
 use super::access::open_file;
 use super::attrs::{exclusive_set, settable};
-use super::file_io::key_of;
+use super::file_io::{delegation_of, key_of};
+use super::grants::{Asked, asked, claimed, offer};
 use super::{convert, names};
-use crate::backend::{Create, CreateMode, FileKind, OpenAccess, Opened, SetMeta};
+use crate::backend::{Create, CreateMode, FileKind, Oid, OpenAccess, Opened, SetMeta};
 use crate::compound::Ctx;
 use crate::export::Place;
 use crate::state::{Committed, Reserve, Reserved, Shares};
@@ -50,8 +52,10 @@ struct Found {
 pub(crate) async fn open(ctx: &mut Ctx<'_>, args: OpenArgs) -> Result<OpenOk, Status> {
     let client = ctx.client()?;
     let shares = shares(args.share_access, args.share_deny)?;
+    let asked = asked(args.share_access, ctx.minor)?;
     ctx.current()?;
     let owner = args.owner.owner.clone();
+    let mut claim = Claim::Fresh;
     let found = match &args.claim {
         OpenClaim::Null(name) => {
             ctx.may_lock(false)?;
@@ -68,47 +72,67 @@ pub(crate) async fn open(ctx: &mut Ctx<'_>, args: OpenArgs) -> Result<OpenOk, St
         OpenClaim::Previous(delegation) => {
             no_create(&args.openhow)?;
             ctx.may_lock(true)?;
-            if *delegation != DelegationType::None {
-                // A delegation that we never gave.
-                return Err(Status::ReclaimBad);
+            if let Some(kind) = claimed(*delegation)? {
+                claim = Claim::Previous(kind);
             }
             by_handle(ctx)?
         }
-        // No delegation was given, so no stateid names one.
-        OpenClaim::DelegateCur { .. } | OpenClaim::DelegCurFh(_) => return Err(Status::BadStateId),
+        OpenClaim::DelegateCur { stateid, file } => {
+            no_create(&args.openhow)?;
+            claim = Claim::Current;
+            let found = by_name(ctx, file).await?;
+            covered(ctx, *stateid, &found.place, shares)?;
+            found
+        }
+        OpenClaim::DelegCurFh(stateid) => {
+            no_create(&args.openhow)?;
+            claim = Claim::Current;
+            let found = by_handle(ctx)?;
+            covered(ctx, *stateid, &found.place, shares)?;
+            found
+        }
         OpenClaim::DelegatePrev(_) | OpenClaim::DelegPrevFh => return Err(Status::NotSupp),
     };
+    let name = match &args.claim {
+        OpenClaim::Null(name) | OpenClaim::DelegateCur { file: name, .. } => Some(name),
+        OpenClaim::Previous(_)
+        | OpenClaim::DelegatePrev(_)
+        | OpenClaim::Fh
+        | OpenClaim::DelegCurFh(_)
+        | OpenClaim::DelegPrevFh => None,
+    };
     let reclaim = matches!(args.claim, OpenClaim::Previous(_));
-    let done = finish(ctx, client, &owner, shares, found, reclaim).await?;
+    let opening = Opening { client, owner: &owner, shares, asked, claim, name, reclaim };
+    let done = finish(ctx, opening, found).await?;
     let mut rflags = OpenResultFlags::LOCKTYPE_POSIX | OpenResultFlags::MAY_NOTIFY_LOCK;
     if done.place.export.backend.facts().keeps_unlinked {
         rflags |= OpenResultFlags::PRESERVE_UNLINKED;
     }
+    if done.stateid.is_none() {
+        rflags |= OpenResultFlags::NO_OPEN_STATEID;
+    }
     ctx.set_current(done.place);
-    ctx.set_stateid(Some(done.stateid));
+    // One that is none is no current stateid either (RFC 9754).
+    ctx.set_stateid(done.stateid);
     Ok(OpenOk {
-        stateid: done.stateid,
+        stateid: done.stateid.unwrap_or(StateId::ANONYMOUS),
         cinfo: done.cinfo,
         rflags,
         attrset: done.attrset,
-        delegation: no_delegation(args.share_access),
+        delegation: done.delegation,
     })
 }
 
-/// Why there is none, where the client said what it wants (§18.16.3).
-fn no_delegation(access: ShareAccess) -> OpenDelegation {
-    /// OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
-    const WANT: u32 = 0xff00;
-    /// OPEN4_SHARE_ACCESS_WANT_NO_DELEG
-    const NO_DELEG: u32 = 0x0400;
-    /// OPEN4_SHARE_ACCESS_WANT_CANCEL
-    const CANCEL: u32 = 0x0500;
-    match access.bits() & WANT {
-        0 => OpenDelegation::None,
-        NO_DELEG => OpenDelegation::NoneExt(NoDelegation::NotWanted),
-        CANCEL => OpenDelegation::NoneExt(NoDelegation::Cancelled),
-        _ => OpenDelegation::NoneExt(NoDelegation::Resource { will_signal: false }),
-    }
+/// CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH: the client's delegation must allow what is opened. OPEN knows no OPENMODE
+/// (§15.2).
+fn covered(ctx: &Ctx<'_>, stateid: StateId, place: &Place, shares: Shares) -> Result<(), Status> {
+    let stateid = ctx.stateid(stateid, false)?;
+    let open_mode = |status| if status == Status::OpenMode { Status::BadStateId } else { status };
+    delegation_of(ctx, place, stateid)
+        .ok_or(Status::BadStateId)?
+        .check(ctx.client()?, shares.write)
+        .map(|_| ())
+        .map_err(open_mode)
 }
 
 fn no_create(how: &OpenHow) -> Result<(), Status> {
@@ -175,7 +199,7 @@ async fn create(
     };
     let set = attrs.map_or(Ok(SetMeta::default()), |attrs| settable(ctx, &dir.export, attrs))?;
     let what = Create::File { mode, access: access_of(shares) };
-    let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid })?;
+    let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid }).await?;
     let made = backend.create(&ctx.who(&dir.export), &dir.node, name, what, &set).await?;
     let place = Place { export: Arc::clone(&dir.export), node: made.node };
     if made.existed {
@@ -203,25 +227,48 @@ async fn create(
 
 struct Done {
     place: Place,
-    stateid: StateId,
+    /// None where a delegation stands for it.
+    stateid: Option<StateId>,
     cinfo: ChangeInfo,
     attrset: AttrSet,
+    delegation: OpenDelegation,
 }
 
-/// Share reservations, the permit, the backend's open, and only then the state.
-async fn finish(
-    ctx: &Ctx<'_>,
+/// What does not depend on what was found.
+#[derive(Clone, Copy)]
+struct Opening<'a> {
     client: ClientId,
-    owner: &[u8],
+    owner: &'a [u8],
     shares: Shares,
-    found: Found,
+    asked: Asked,
+    claim: Claim,
+    /// In the current directory.
+    name: Option<&'a nfs4_proto::Component>,
     reclaim: bool,
-) -> Result<Done, Status> {
+}
+
+/// After a wait: the name must still lead to the file.
+async fn still_named(ctx: &Ctx<'_>, opening: Opening<'_>, place: &Place) -> Result<(), Status> {
+    let Some(name) = opening.name else { return Ok(()) };
+    match by_name(ctx, name).await {
+        Ok(found) if found.place.node.oid == place.node.oid => Ok(()),
+        // The client looks again.
+        Ok(_) | Err(_) => Err(Status::Delay),
+    }
+}
+
+/// Permission and share reservations, the delegations' leave, and only then the state.
+async fn finish(ctx: &Ctx<'_>, opening: Opening<'_>, found: Found) -> Result<Done, Status> {
     let Found { place, cinfo, mut attrset, opened, truncate } = found;
+    let Opening { client, owner, shares, asked, claim, reclaim, .. } = opening;
     if shares.write || truncate {
         place.export.writable()?;
     }
-    let reserved = reserve(ctx, client, owner, &place, shares).await?;
+    if asked.wants_again(ctx, &place)? {
+        return Err(Status::DelegAlreadyWanted);
+    }
+    // What fails anyway calls nobody back; and while a holder is waited for nothing is reserved: it may open first.
+    let mut reserved = Some(reserve(ctx, client, owner, &place, shares).await?);
     let share = Share {
         read: shares.read,
         write: shares.write,
@@ -229,7 +276,6 @@ async fn finish(
         deny_write: shares.deny_write,
     };
     let oid = place.node.oid;
-    let permit = ctx.admit(&place.export, &Intent::Open { oid, share, truncate })?;
     let who = ctx.who(&place.export);
     let access = access_of(shares);
     let opened = match opened {
@@ -239,6 +285,17 @@ async fn finish(
             place.export.backend.open(&crate::backend::Who::server(), &place.node, access).await?
         }
         _ => open_file(&who, &place, access).await?,
+    };
+    if place.export.delegations.is_some() {
+        reserved = None;
+    }
+    let permit = ctx.admit(&place.export, &Intent::Open { oid, share, truncate }).await?;
+    if permit.waited() {
+        still_named(ctx, opening, &place).await?;
+    }
+    let reserved = match reserved {
+        Some(reserved) => reserved,
+        None => reserve(ctx, client, owner, &place, shares).await?,
     };
     if truncate {
         let writing = if access.write {
@@ -253,19 +310,53 @@ async fn finish(
         }
         attrset = convert::size_only();
     }
+    // One is enough for who says so; but a deny bit needs an open, and so does the seqid of one that is there
+    // (RFC 9754).
+    let instead = asked.xor
+        && claim == Claim::Fresh
+        && !(shares.deny_read || shares.deny_write)
+        && !ctx.core.files.client_has_open(client, key_of(&place));
+    let (mut held, mut delegation) = (false, OpenDelegation::None);
+    if instead {
+        (held, delegation) = offer(ctx, &place, &permit, asked, share, claim).await?;
+    }
+    let stateid = if held {
+        drop(reserved);
+        permit.commit(&[]);
+        None
+    } else {
+        let (stateid, effects) = opened_by(reserved, opened, client, oid)?;
+        if !instead {
+            let offered = offer(ctx, &place, &permit, asked, share, claim).await;
+            // The open is there, and so is told: only the delegation failed.
+            (_, delegation) = offered.unwrap_or((false, OpenDelegation::None));
+        }
+        permit.commit(&effects);
+        Some(stateid)
+    };
+    if let Some(attached) = &ctx.attached {
+        ctx.core.refuse_if_gone(attached.session.client(), &place.export)?;
+    }
+    Ok(Done { place, stateid, cinfo, attrset, delegation })
+}
+
+/// The open becomes state; what the delegations are to know of it.
+fn opened_by(
+    reserved: Reserved<'_>,
+    opened: Opened,
+    client: ClientId,
+    oid: Oid,
+) -> Result<(StateId, SmallVec<[Effect; 2]>), Status> {
     let Committed { stateid, was_write, write } = reserved.commit(opened)?;
     let client = ClientKey(client.0);
     let opened = Effect::Opened { oid, client, write };
     // Opens are counted by state, not by OPEN: an upgrade is one that was there.
-    match was_write {
-        Some(before) if before == write => permit.commit(&[]),
-        Some(before) => permit.commit(&[Effect::Closed { oid, client, write: before }, opened]),
-        None => permit.commit(&[opened]),
-    }
-    if let Some(attached) = &ctx.attached {
-        ctx.core.refuse_if_gone(attached.session.client(), &place.export)?;
-    }
-    Ok(Done { place, stateid, cinfo, attrset })
+    let effects = match was_write {
+        Some(before) if before == write => smallvec![],
+        Some(before) => smallvec![Effect::Closed { oid, client, write: before }, opened],
+        None => smallvec![opened],
+    };
+    Ok((stateid, effects))
 }
 
 /// Reserves the share; clients whose lease is over and that stand in the way go first (RFC 8881 §8.4.3).
@@ -302,9 +393,8 @@ pub(crate) fn open_downgrade(ctx: &mut Ctx<'_>, args: OpenDowngradeArgs) -> Resu
     let done = ctx.core.files.downgrade(client, stateid, key_of(&place), shares)?;
     if done.was_write != done.write {
         let (oid, client) = (place.node.oid, ClientKey(client.0));
-        let mut machine = place.export.machine();
-        machine.effect(Effect::Closed { oid, client, write: done.was_write });
-        machine.effect(Effect::Opened { oid, client, write: done.write });
+        place.export.effect(Effect::Opened { oid, client, write: done.write });
+        place.export.effect(Effect::Closed { oid, client, write: done.was_write });
     }
     let open_stateid = done.stateid;
     ctx.set_stateid(Some(open_stateid));
@@ -318,7 +408,7 @@ pub(crate) fn close(ctx: &mut Ctx<'_>, args: CloseArgs) -> Result<StateId, Statu
     let stateid = ctx.stateid(args.open_stateid, true)?;
     let closed = ctx.core.files.close(client, stateid, key_of(&place))?;
     let effect = Effect::Closed { oid: place.node.oid, client: ClientKey(client.0), write: closed.write };
-    place.export.machine().effect(effect);
+    place.export.effect(effect);
     ctx.set_stateid(None);
     Ok(StateId::INVALID)
 }

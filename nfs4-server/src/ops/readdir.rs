@@ -6,12 +6,14 @@
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use nfs4_deleg::ClientKey;
 use nfs4_proto::{Attr, AttrSet, Attrs, Component, ReaddirArgs, Status};
 use nfs4_xdr::{EncodeError, Segments, Writer};
 
 use super::collect::{Wanted, collect, collect_entry};
-use crate::backend::{Fault, Meta, Node, Room};
+use crate::backend::{FileKind, Meta, Node, Page, Room};
 use crate::compound::Ctx;
+use crate::deleg::Asking;
 use crate::export::{PSEUDO_ID, Place};
 
 /// Most entries of one page, whatever the client has room for: bounds the time of one call.
@@ -44,15 +46,19 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
     let too_small = if most < asked { ctx.too_big } else { Status::TooSmall };
     let left = most.checked_sub(FRAME).ok_or(too_small)?;
     let wanted = Wanted::new(ctx, &dir.export, &args.attr_request);
+    // Somebody else may be writing a file of which it knows better.
+    let key = ClientKey(ctx.client()?.0);
+    let asks = wanted.data() && dir.export.delegations.as_ref().is_some_and(|m| m.others_write(key));
     let room = Room {
         // No more than can fit: each costs a look at the object.
         entries: MOST_ENTRIES.min(left / LEAST_ENTRY.saturating_add(wanted.least_bytes())).max(1),
         // Flag 4, cookie 8, length 4, bitmap and length of attributes 8: what the backend counts for each name.
         bytes: left,
         meta: wants_meta(&args.attr_request),
-        nodes: wanted.handles() || dir.export.id == PSEUDO_ID,
+        nodes: wanted.handles() || dir.export.id == PSEUDO_ID || asks,
     };
-    let page = backend.list(&ctx.who(&dir.export), &dir.node, args.cookie, room).await?;
+    let mut page = backend.list(&ctx.who(&dir.export), &dir.node, args.cookie, room).await?;
+    let mut asked = if asks { ask_holders(ctx, &dir, &mut page) } else { Vec::new() }.into_iter();
     // The end of the chain and eof come last.
     let mut w = Writer::with_limit(BytesMut::with_capacity(most.min(EXPECTED)), most.saturating_sub(8));
     w.put(&cookieverf).map_err(|_| too_small)?;
@@ -64,7 +70,15 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
         debug_assert!(found.cookie > 2, "cookies 0 to 2 are reserved");
         let before = w.mark();
         let (cookie, name) = (found.cookie, Component::new(found.name).ok_or(Status::ServerFault)?);
-        if !attributes(ctx, &dir, found.meta, found.node, &args.attr_request, &wanted, &mut attrs).await? {
+        let (mut meta, node) = (found.meta.map(|meta| meta.map_err(Status::from)), found.node);
+        if let (Some(Some(asking)), Some(node)) = (asked.next(), &node) {
+            let child = Place { export: Arc::clone(&dir.export), node: node.clone() };
+            meta = Some(match asking {
+                Ok(asking) => asking.end(ctx, &child).await,
+                Err(status) => Err(status),
+            });
+        }
+        if !attributes(ctx, &dir, meta, node, &args.attr_request, &wanted, &mut attrs).await? {
             continue;
         }
         if put_entry(&mut w, cookie, &name, &attrs).is_err() {
@@ -90,6 +104,29 @@ fn put_entry(w: &mut Writer, cookie: u64, name: &Component, attrs: &Attrs) -> Re
     w.put(attrs)
 }
 
+/// Most holders that are asked for one page.
+const MOST_ASKED: usize = 64;
+
+/// Asks the holders of all regular files of a page at once. The page is cut where that would be too many.
+fn ask_holders(ctx: &Ctx<'_>, dir: &Place, page: &mut Page) -> Vec<Option<Result<Asking, Status>>> {
+    let mut asked = Vec::with_capacity(page.entries.len());
+    let mut holders = 0_usize;
+    for found in &page.entries {
+        let file = found.node.as_ref().filter(|node| node.kind == FileKind::File);
+        let asking = file.map(|node| Asking::begin(ctx, &dir.export, node.kind, node.oid));
+        holders = holders.saturating_add(usize::from(matches!(asking, Some(Ok(Asking::Holder(..))))));
+        asked.push(asking);
+        if holders == MOST_ASKED {
+            break;
+        }
+    }
+    if asked.len() < page.entries.len() {
+        page.entries.truncate(asked.len());
+        page.eof = false;
+    }
+    asked
+}
+
 fn wants_meta(want: &AttrSet) -> bool {
     let mut left = want.clone();
     left.remove(Attr::RdattrError).remove(Attr::Filehandle).remove(Attr::Fsid);
@@ -100,7 +137,7 @@ fn wants_meta(want: &AttrSet) -> bool {
 async fn attributes(
     ctx: &Ctx<'_>,
     dir: &Place,
-    meta: Option<Result<Meta, Fault>>,
+    meta: Option<Result<Meta, Status>>,
     node: Option<Node>,
     want: &AttrSet,
     wanted: &Wanted,
@@ -110,8 +147,8 @@ async fn attributes(
         return Ok(true);
     }
     let put = match (meta.transpose(), node) {
-        (Err(Fault::NoEnt | Fault::Stale), _) => return Ok(false),
-        (Err(fault), _) => Err(Status::from(fault)),
+        (Err(Status::NoEnt | Status::Stale), _) => return Ok(false),
+        (Err(status), _) => Err(status),
         (Ok(meta), Some(node)) => {
             let child = Place { export: Arc::clone(&dir.export), node };
             let Some(crossed) = ctx.core.exports.cross(child.clone(), ctx.peer()) else { return Ok(false) };

@@ -175,5 +175,13 @@ pub(crate) async fn reclaim_complete(ctx: &mut Ctx<'_>, args: ReclaimCompleteArg
     }
     let attached = ctx.attached.as_ref().ok_or(Status::OpNotInSession)?;
     let client = Arc::clone(attached.session.client());
-    ctx.core.blocking(move |core| core.state.reclaim_complete(&client, args.one_fs)).await
+    ctx.core
+        .blocking(move |core| {
+            core.state.reclaim_complete(&client, args.one_fs)?;
+            if !args.one_fs {
+                core.reclaimed(client.id());
+            }
+            Ok(())
+        })
+        .await
 }

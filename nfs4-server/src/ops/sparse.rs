@@ -7,7 +7,7 @@ use nfs4_proto::{
 };
 use nfs4_xdr::List;
 
-use super::file_io::{Use, key_of, opened};
+use super::file_io::{Use, delegation_of, key_of, opened};
 use crate::backend::{Advice, Fault, OpenAccess, Opened, Seek};
 use crate::compound::Ctx;
 use crate::export::Place;
@@ -28,7 +28,7 @@ pub(crate) async fn read_plus(ctx: &mut Ctx<'_>, args: ReadPlusArgs) -> Result<R
     if room <= DATA && args.count > 0 {
         return Err(ctx.too_big);
     }
-    let permit = ctx.admit(&place.export, &Use::Read.intent(&place))?;
+    let permit = ctx.admit(&place.export, &Use::Read.intent(&place)).await?;
     let size = place.export.backend.getattr(&place.node).await?.size;
     let asked = args.offset.saturating_add(args.count.min(ctx.core.max_io()).into());
     let range = Range { at: args.offset, end: asked.min(size), size };
@@ -127,7 +127,10 @@ pub(crate) async fn io_advise(ctx: &mut Ctx<'_>, args: IoAdviseArgs) -> Result<I
         return Ok(IoAdviseOk { hints });
     }
     let nothing = OpenAccess { read: false, write: false };
-    let file = ctx.core.files.check(ctx.client()?, stateid, key_of(&place), nothing)?;
+    let file = match delegation_of(ctx, &place, stateid) {
+        Some(_) => opened(ctx, &place, stateid, Use::Read).await?,
+        None => ctx.core.files.check(ctx.client()?, stateid, key_of(&place), nothing)?,
+    };
     for (number, advice) in HINTS {
         if args.hints.contains(number)
             && place.export.backend.advise(&file, args.offset, args.count, advice).await?
@@ -148,7 +151,9 @@ pub(crate) async fn seek(ctx: &mut Ctx<'_>, args: SeekArgs) -> Result<SeekOk, St
     };
     let stateid = ctx.stateid(args.stateid, false)?;
     let file = opened(ctx, &place, stateid, Use::Read).await?;
+    let permit = ctx.admit(&place.export, &Use::Read.intent(&place)).await?;
     let found = place.export.backend.seek(&file, args.offset, what).await?;
+    permit.commit(&[]);
     Ok(SeekOk { eof: found.eof, offset: found.offset })
 }
 
@@ -169,7 +174,7 @@ async fn change_space(ctx: &mut Ctx<'_>, args: AllocateArgs, what: Space) -> Res
     if end > backend.facts().max_file_size {
         return Err(Status::FBig);
     }
-    let permit = ctx.admit(&place.export, &Use::Write.intent(&place))?;
+    let permit = ctx.admit(&place.export, &Use::Write.intent(&place)).await?;
     match what {
         Space::Reserve => backend.allocate(&file, args.offset, args.length).await?,
         Space::Free => backend.deallocate(&file, args.offset, args.length).await?,

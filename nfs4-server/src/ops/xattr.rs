@@ -48,7 +48,7 @@ pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<Se
         SetxattrOption::Create => XattrSet::Create,
         SetxattrOption::Replace => XattrSet::Replace,
     };
-    let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid })?;
+    let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid }).await?;
     // The value outlives the request: it must not hold on to the record.
     let value = bytes::Bytes::copy_from_slice(&args.value);
     let info = place.export.backend.setxattr(&ctx.who(&place.export), &place.node, name, value, how).await?;
@@ -60,7 +60,7 @@ pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<Se
 pub(crate) async fn removexattr(ctx: &mut Ctx<'_>, args: RemovexattrArgs) -> Result<RemovexattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.name)?;
     place.export.writable()?;
-    let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid })?;
+    let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid }).await?;
     let info = place.export.backend.removexattr(&ctx.who(&place.export), &place.node, name).await?;
     permit.commit(&[Effect::Changed { oid: place.node.oid }]);
     Ok(RemovexattrOk { info })

@@ -76,6 +76,8 @@ pub struct Client {
     renewed: AtomicU64,
     /// `SEQ4_STATUS_*` set by others.
     flags: AtomicU32,
+    /// Those of revoked delegations.
+    delegation_flags: AtomicU32,
     /// Holds state of the boot before and may reclaim it. Set on confirmation.
     pub(super) on_record: AtomicBool,
     /// RECLAIM_COMPLETE was done.
@@ -133,6 +135,7 @@ impl Client {
             peer,
             renewed: AtomicU64::new(now.as_millis()),
             flags: AtomicU32::new(0),
+            delegation_flags: AtomicU32::new(0),
             on_record: AtomicBool::new(false),
             complete: AtomicBool::new(false),
             backs: AtomicU32::new(0),
@@ -175,9 +178,14 @@ impl Client {
         self.flags.fetch_and(!flags, Ordering::Relaxed);
     }
 
+    /// The flags of revoked delegations, as they are now.
+    pub fn set_delegation_flags(&self, flags: u32) {
+        self.delegation_flags.store(flags, Ordering::Relaxed);
+    }
+
     /// Flags set by others.
     pub(super) fn flags(&self) -> u32 {
-        self.flags.load(Ordering::Relaxed)
+        self.flags.load(Ordering::Relaxed) | self.delegation_flags.load(Ordering::Relaxed)
     }
 
     /// A SEQUENCE succeeded: renews the lease, unless the client is to be told that all state went with it (§18.46.3).

@@ -54,6 +54,12 @@ impl Shares {
             || other.deny_write && self.write
     }
 
+    /// What no reader's delegation stands beside (RFC 8881 §10.4).
+    #[must_use]
+    pub fn stops_readers(self) -> bool {
+        self.write || self.deny_read
+    }
+
     /// All bits of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {

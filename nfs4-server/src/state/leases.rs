@@ -15,7 +15,7 @@ pub struct Expired {
     /// Confirmed clients that were removed.
     pub removed: Vec<ClientId>,
     /// Clients whose lease is over and that keep their state.
-    pub courtesy: usize,
+    pub courtesy: Vec<ClientId>,
 }
 
 impl State {
@@ -38,7 +38,7 @@ impl State {
             match self.remove_if(id, Why::Expired, useless) {
                 Ok(Removal::Gone) if confirmed => done.removed.push(id),
                 Ok(Removal::Gone) => {}
-                Ok(Removal::Kept) => done.courtesy += 1,
+                Ok(Removal::Kept) => done.courtesy.push(id),
                 Err(error) => {
                     record_failed(&error);
                 }
@@ -63,6 +63,24 @@ impl State {
     #[must_use]
     pub fn is_expired(&self, now: Now, client: ClientId) -> bool {
         lock(&self.clients).entry(client).is_none_or(|e| e.expired(now, self.settings().lease))
+    }
+
+    /// A client lost state while its lease was good: what it may have held before cannot be told from what it lost, so it
+    /// reclaims nothing after a restart (the edge conditions of §8.4.3), until it is [`whole`](Self::whole). Writes a
+    /// record.
+    pub fn lost_state(&self, client: ClientId) -> Result<(), Status> {
+        let Some(client) = self.client(client).filter(|client| client.reclaim_complete()) else {
+            return Ok(());
+        };
+        self.records.confirm(client.owner(), false).map_err(|error| record_failed(&error))
+    }
+
+    /// A client knows of all that it lost. Writes a record.
+    pub fn whole(&self, client: ClientId) -> Result<(), Status> {
+        let Some(client) = self.client(client).filter(|client| client.reclaim_complete()) else {
+            return Ok(());
+        };
+        self.records.reclaimed(client.owner()).map_err(|error| record_failed(&error))
     }
 
     /// Removes a client at the wish of an administrator, whatever it does: all that it holds is freed, as at the end of

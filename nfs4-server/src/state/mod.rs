@@ -49,8 +49,11 @@ pub use nfs4_deleg::{Millis, Now};
 pub use opens::{Closed, Committed, Downgraded, Reserve, Reserved};
 pub use ranges::{Lock, LockSet, Range};
 pub use records::{FileRecords, MemRecords, Record, Records, StateDir, StateDirError};
+pub(crate) use rows::{client_text, hex};
 pub use sequence::{Reply, Sequence, SequenceOk, SlotGuard, Turn};
 pub use sessions::Session;
+pub(crate) use sessions::Waiting;
+pub(crate) use stateids::{pack, unpack};
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -33,9 +33,9 @@ pub struct Reserved<'a> {
 pub struct Committed {
     /// Its stateid.
     pub stateid: StateId,
-    /// For an upgrade: whether it was open for writing before.
+    /// For an upgrade: whether it was open for writing, or denied reading, before.
     pub was_write: Option<bool>,
-    /// Whether it is open for writing now.
+    /// Whether it is so now.
     pub write: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct Closed {
     pub key: ObjectKey,
     /// The client.
     pub client: ClientId,
-    /// It was open for writing.
+    /// It was open for writing, or denied others to read.
     pub write: bool,
     /// To be dropped, outside of any lock.
     pub opened: SmallVec<[Opened; 2]>,
@@ -57,9 +57,9 @@ pub struct Closed {
 pub struct Downgraded {
     /// Its stateid.
     pub stateid: StateId,
-    /// Whether it was open for writing before.
+    /// Whether it was open for writing, or denied reading, before.
     pub was_write: bool,
-    /// Whether it is open for writing now.
+    /// Whether it is so now.
     pub write: bool,
 }
 
@@ -134,12 +134,16 @@ impl Files {
         if union != to {
             return Err(Status::Inval);
         }
-        let was_write = open.shares().write;
+        let was_write = open.shares().stops_readers();
         open.combinations.retain(|one| inside(one));
         open.seqid = next_seqid(open.seqid);
         let seqid = open.seqid;
         // Descriptors with access that is no more wanted stay until CLOSE: what is allowed is decided by the shares.
-        Ok(Downgraded { stateid: self.stateid(Kind::Open, number, place, seqid), was_write, write: to.write })
+        Ok(Downgraded {
+            stateid: self.stateid(Kind::Open, number, place, seqid),
+            was_write,
+            write: to.stops_readers(),
+        })
     }
 
     /// CLOSE (§18.2). Locks that came by this open are freed with it: the one policy of this server.
@@ -178,7 +182,17 @@ impl Files {
         }
         self.wake(shard, key);
         shard.tidy(key);
-        Some(Closed { key, client: open.client, write: open.shares().write, opened: open.opened })
+        Some(Closed { key, client: open.client, write: open.shares().stops_readers(), opened: open.opened })
+    }
+
+    /// Whether the client has the file open, whoever its owner.
+    #[must_use]
+    pub fn client_has_open(&self, client: ClientId, key: ObjectKey) -> bool {
+        let Ok(shard) = self.lock(self.shard_of(&key)) else { return false };
+        shard.files.get(&key).is_some_and(|file| {
+            let mut opens = file.opens.iter().filter_map(|place| shard.opens.get(place.0, place.1));
+            opens.any(|open| open.client == client)
+        })
     }
 
     /// Whether the client holds an open or a lock owner's state.
@@ -245,9 +259,9 @@ impl Reserved<'_> {
             if !open.opened.iter().any(served) {
                 open.opened.push(opened);
             }
-            let (seqid, write) = (open.seqid, open.shares().write);
+            let (seqid, write) = (open.seqid, open.shares().stops_readers());
             let stateid = files.stateid(Kind::Open, self.shard, place, seqid);
-            return Ok(Committed { stateid, was_write: Some(before.write), write });
+            return Ok(Committed { stateid, was_write: Some(before.stops_readers()), write });
         }
         let key = self.key;
         let open =
@@ -265,7 +279,7 @@ impl Reserved<'_> {
         }
         shard.files.entry(key).or_default().opens.push(place);
         let stateid = files.stateid(Kind::Open, self.shard, place, 1);
-        Ok(Committed { stateid, was_write: None, write: shares.write })
+        Ok(Committed { stateid, was_write: None, write: shares.stops_readers() })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::admin::{ClientRow, LockRow, OpenRow, Page, SessionRow};
 /// Ranges that are told of one owner's locks.
 const RANGES: usize = 8;
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
@@ -21,7 +21,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn client_text(id: ClientId) -> String {
+pub(crate) fn client_text(id: ClientId) -> String {
     format!("{:#018x}", id.0)
 }
 

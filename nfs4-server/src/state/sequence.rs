@@ -74,6 +74,7 @@ pub enum Reply {
 pub struct SlotGuard {
     session: Arc<Session>,
     ok: SequenceOk,
+    seen: bool,
     finished: bool,
 }
 
@@ -88,6 +89,13 @@ impl SlotGuard {
     #[must_use]
     pub fn session(&self) -> &Arc<Session> {
         &self.session
+    }
+
+    /// Whether the slot's reply before brought a delegation: that was seen, as the slot is used again
+    /// (RFC 8881 §2.10.6.3).
+    #[must_use]
+    pub fn grant_seen(&self) -> bool {
+        self.seen
     }
 
     /// The client.
@@ -168,13 +176,13 @@ impl State {
         }
         let turn = match look {
             Look::New => {
-                slot.start(args.seqid, print);
+                let seen = slot.start(args.seqid, print);
                 drop(slot);
                 session.slots.adjust(now, args.slot, args.seqid, args.highest);
                 self.bind_implicitly(&session, conn);
                 let ok = self.sequence_ok(&session, args);
                 entered.0 = None;
-                Turn::New(SlotGuard { session: Arc::clone(&session), ok, finished: false })
+                Turn::New(SlotGuard { session: Arc::clone(&session), ok, seen, finished: false })
             }
             Look::Retry(kept) => {
                 drop(slot);

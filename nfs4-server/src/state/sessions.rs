@@ -46,6 +46,17 @@ impl Sessions {
     }
 }
 
+/// A request that waits, counted until this is dropped.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Waiting<'a>(&'a Session);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Set in `Session::running` when the session is closed; the rest counts requests in progress.
 const CLOSED: u32 = 1 << 31;
 
@@ -59,12 +70,16 @@ pub struct Session {
     back: Back,
     pub(super) slots: Slots,
     running: AtomicU32,
+    /// Requests that wait for others.
+    waiting: AtomicU32,
     /// Its connections. Locked before [`super::conns::Conns`].
     pub(super) bound: RwLock<Vec<Bound>>,
     /// It was given a back channel once.
     back_wanted: AtomicBool,
     /// A connection carries its back channel, and no probe of it has failed.
     back_up: AtomicBool,
+    /// A probe or callback was answered.
+    back_proven: AtomicBool,
     /// The last probe or callback got no answer.
     back_failed: AtomicBool,
     /// The back channel's slots can no longer be trusted.
@@ -88,9 +103,11 @@ impl Session {
             back,
             slots,
             running: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
             bound: RwLock::default(),
             back_wanted: AtomicBool::new(false),
             back_up: AtomicBool::new(false),
+            back_proven: AtomicBool::new(false),
             back_failed: AtomicBool::new(false),
             back_fault: AtomicBool::new(false),
         }
@@ -142,6 +159,23 @@ impl Session {
         self.running.load(Ordering::SeqCst) & !CLOSED != 0
     }
 
+    /// Counts a request in that waits for others; none where half of the slots wait already.
+    pub(crate) fn wait(&self) -> Option<Waiting<'_>> {
+        let most = self.slots.highest().0.saturating_add(1) / 2;
+        if self.waiting.fetch_add(1, Ordering::Relaxed) < most {
+            return Some(Waiting(self));
+        }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+
+    /// The reply to the request on this slot brings a delegation.
+    pub(crate) fn grants(&self, slot: u32) {
+        if let Some(slot) = self.slots.at(slot) {
+            lock(slot).granted = true;
+        }
+    }
+
     /// Lets no further request in.
     pub(super) fn close(&self) {
         self.running.fetch_or(CLOSED, Ordering::SeqCst);
@@ -171,6 +205,12 @@ impl Session {
         };
     }
 
+    /// Whether the back channel was found to work, and has not failed since.
+    #[must_use]
+    pub fn back_proven(&self) -> bool {
+        self.back_up() && self.back_proven.load(Ordering::Relaxed)
+    }
+
     /// Whether a connection carries the back channel and the last probe or callback on it did not fail.
     #[must_use]
     pub fn back_up(&self) -> bool {
@@ -198,6 +238,7 @@ impl Session {
     /// What came of a probe (CB_NULL) or callback: sets and clears `SEQ4_STATUS_CB_PATH_DOWN(_SESSION)`.
     pub fn probed(&self, works: bool) {
         let bound = write(&self.bound);
+        self.back_proven.store(works, Ordering::Relaxed);
         self.back_failed.store(!works, Ordering::Relaxed);
         self.back_changed(&bound);
     }

@@ -41,6 +41,8 @@ pub(super) struct Slot {
     seqid: u32,
     /// Was taken back: the next first use may say 1.
     reused: bool,
+    /// The last request's reply brought a delegation.
+    pub(super) granted: bool,
     phase: Phase,
 }
 
@@ -85,11 +87,12 @@ impl Slot {
         }
     }
 
-    /// Begins a request that [`Slot::look`] called new.
-    pub(super) fn start(&mut self, seqid: u32, print: u64) {
+    /// Begins a request that [`Slot::look`] called new. True where the reply before brought a delegation: it was seen.
+    pub(super) fn start(&mut self, seqid: u32, print: u64) -> bool {
         self.seqid = seqid;
         self.reused = false;
         self.phase = Phase::Running { print, waiter: None };
+        std::mem::take(&mut self.granted)
     }
 
     /// Ends the running request. `reply` is asked for where it is kept or somebody waits for it.

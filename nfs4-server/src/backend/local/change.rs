@@ -176,6 +176,12 @@ impl Inner {
         Ok(ChangeInfo { atomic: self.options.exclusive, before, after })
     }
 
+    /// Somebody was told this number.
+    pub(super) fn advance(&self, object: &Object, change: u64) {
+        object.change.remember(change);
+        self.clock.ran_ahead(change);
+    }
+
     /// Nothing changed.
     pub(super) fn unchanged(&self, before: u64) -> ChangeInfo {
         ChangeInfo { atomic: self.options.exclusive, before, after: before }

@@ -46,7 +46,7 @@ use self::hints::Hints;
 use self::pool::Pool;
 use self::sync::Depth;
 use super::{
-    Advice, Answer, Backend, ChangeInfo, Create, Facts, Fault, FsStat, Linked, Made, Meta, Node, Oid,
+    Advice, Answer, Backend, ChangeInfo, Create, Facts, Fault, FsStat, Linked, Made, Meta, Moving, Node, Oid,
     OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek, SetDone, SetMeta,
     Sought, Stable, Who, Written, XattrSet,
 };
@@ -266,17 +266,23 @@ impl Backend for Local {
         self.durable(move |inner| inner.link(&who, &node, &dir, &name))
     }
 
-    fn remove(&self, who: &Who, dir: &Node, name: &[u8]) -> Answer<Removed> {
+    fn remove_only(&self, who: &Who, dir: &Node, name: &[u8], only: Option<Oid>) -> Answer<Removed> {
         let dir = got!(self.inner.object(dir));
         let (who, name) = (who.clone(), RawHandle::from_slice(name));
-        self.durable(move |inner| inner.remove(&who, &dir, &name))
+        self.durable(move |inner| inner.remove(&who, &dir, &name, only))
     }
 
-    fn rename(&self, who: &Who, from: (&Node, &[u8]), to: (&Node, &[u8])) -> Answer<Renamed> {
+    fn rename_only(
+        &self,
+        who: &Who,
+        from: (&Node, &[u8]),
+        to: (&Node, &[u8]),
+        only: Option<Moving>,
+    ) -> Answer<Renamed> {
         let (source, target) = (got!(self.inner.object(from.0)), got!(self.inner.object(to.0)));
         let who = who.clone();
         let (old, new) = (RawHandle::from_slice(from.1), RawHandle::from_slice(to.1));
-        self.durable(move |inner| inner.rename(&who, (&source, &old), (&target, &new)))
+        self.durable(move |inner| inner.rename(&who, (&source, &old), (&target, &new), only))
     }
 
     fn readlink(&self, _who: &Who, node: &Node) -> Answer<Bytes> {
@@ -296,6 +302,18 @@ impl Backend for Local {
     fn open(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened> {
         let object = got!(self.inner.object(node));
         self.inner.open(who, &object, access).into()
+    }
+
+    fn open_again(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened> {
+        let object = got!(self.inner.object(node));
+        got!(handle::is_file(&object));
+        self.inner.alive(&object).and_then(|_| self.inner.open_unchecked(who, &object, access)).into()
+    }
+
+    fn advance(&self, node: &Node, change: u64) -> Answer<()> {
+        let object = got!(self.inner.object(node));
+        self.inner.advance(&object, change);
+        Answer::ok(())
     }
 
     fn read(&self, file: &Opened, at: u64, len: u32) -> Answer<ReadData> {

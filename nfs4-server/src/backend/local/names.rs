@@ -11,7 +11,7 @@ use super::cache::Object;
 use super::create::Synced;
 use super::handle::{Wait, is_component, is_dir};
 use super::{Inner, sys};
-use crate::backend::{Fault, FileKind, Linked, Removed, Renamed, Who};
+use crate::backend::{Fault, FileKind, Linked, Moving, Oid, Removed, Renamed, Who};
 
 /// Blocks of 512 bytes of a file that takes long to free.
 pub(super) const LARGE: u64 = 2048;
@@ -53,7 +53,13 @@ impl Inner {
     }
 
     /// REMOVE.
-    pub(super) fn remove(&self, who: &Who, dir: &Arc<Object>, name: &[u8]) -> Result<Synced<Removed>, Fault> {
+    pub(super) fn remove(
+        &self,
+        who: &Who,
+        dir: &Arc<Object>,
+        name: &[u8],
+        only: Option<Oid>,
+    ) -> Result<Synced<Removed>, Fault> {
         self.writable()?;
         is_dir(dir)?;
         is_component(name)?;
@@ -64,6 +70,9 @@ impl Inner {
             let object = Self::child(dir.fd(), name, Wait::Yes)
                 .map_err(|errno| self.missed(dir, name, errno))
                 .and_then(|fd| self.adopt(fd, Some((dir, name))))?;
+            if only.is_some_and(|only| object.oid != only) {
+                return Err(Fault::Delay);
+            }
             let flags = if object.kind == FileKind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             rustix::fs::unlinkat(dir.fd(), name, flags).map_err(|errno| match errno {
                 // Some file systems' spelling of a directory that is not empty.
@@ -105,6 +114,7 @@ impl Inner {
         who: &Who,
         (from, old): (&Arc<Object>, &[u8]),
         (to, new): (&Arc<Object>, &[u8]),
+        only: Option<Moving>,
     ) -> Result<Synced<Renamed>, Fault> {
         self.writable()?;
         is_dir(from)?;
@@ -125,6 +135,10 @@ impl Inner {
             Err(Errno::NOENT) => None,
             Err(errno) => return Err(self.missed(to, new, errno)),
         };
+        let moving = Moving { source: source.oid, victim: victim.as_ref().map(|victim| victim.oid) };
+        if only.is_some_and(|only| only != moving) {
+            return Err(Fault::Delay);
+        }
         if let Some(victim) = &victim {
             if victim.key == source.key {
                 let renamed = Renamed {

@@ -1,8 +1,10 @@
 //! Open files: data in and out.
 
+use std::sync::Arc;
+
 use super::super::{Fault, FileKind, Node, OpenAccess, Opened, ReadData, Time, Who};
 use super::data::{BLOCK, MAX_SIZE};
-use super::inode::{Body, Locked};
+use super::inode::{Body, Inode, Locked};
 use super::perm::{READ, SEARCH, WRITE};
 use super::{Mem, OpenGuard};
 
@@ -33,16 +35,29 @@ fn writable(file: &Opened) -> Result<(), Fault> {
 }
 
 impl Mem {
-    pub(super) fn open_file(&self, who: &Who, node: &Node, access: OpenAccess) -> Result<Opened, Fault> {
+    fn regular(&self, node: &Node) -> Result<Arc<Inode>, Fault> {
         let inode = self.inode_arc(node)?;
         match inode.kind {
-            FileKind::File => {}
-            FileKind::Dir => return Err(Fault::IsDir),
-            FileKind::Symlink => return Err(Fault::Symlink),
-            FileKind::Block | FileKind::Char | FileKind::Fifo | FileKind::Socket => {
-                return Err(Fault::WrongType);
-            }
+            FileKind::File => Ok(inode),
+            FileKind::Dir => Err(Fault::IsDir),
+            FileKind::Symlink => Err(Fault::Symlink),
+            FileKind::Block | FileKind::Char | FileKind::Fifo | FileKind::Socket => Err(Fault::WrongType),
         }
+    }
+
+    pub(super) fn open_file_again(
+        &self,
+        who: &Who,
+        node: &Node,
+        access: OpenAccess,
+    ) -> Result<Opened, Fault> {
+        let inode = self.regular(node)?;
+        let mut body = inode.write()?;
+        Ok(self.shared.opened(who, &inode, &mut body, access))
+    }
+
+    pub(super) fn open_file(&self, who: &Who, node: &Node, access: OpenAccess) -> Result<Opened, Fault> {
+        let inode = self.regular(node)?;
         let mut body = inode.write()?;
         let read = if access.read { READ } else { 0 };
         let write = if access.write { WRITE } else { 0 };

@@ -34,8 +34,8 @@ use self::table::{Place, Table};
 use self::xattr::Xattrs;
 use super::{
     Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
-    Made, Meta, Node, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights, Room, Seek,
-    SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Made, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights,
+    Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Longest name, bytes.
@@ -385,12 +385,18 @@ impl Backend for Mem {
         self.add_name(who, node, dir, name).into()
     }
 
-    fn remove(&self, who: &Who, dir: &Node, name: &[u8]) -> Answer<Removed> {
-        self.take_name(who, dir, name).into()
+    fn remove_only(&self, who: &Who, dir: &Node, name: &[u8], only: Option<Oid>) -> Answer<Removed> {
+        self.take_name(who, dir, name, only).into()
     }
 
-    fn rename(&self, who: &Who, from: (&Node, &[u8]), to: (&Node, &[u8])) -> Answer<Renamed> {
-        self.move_name(who, from, to).into()
+    fn rename_only(
+        &self,
+        who: &Who,
+        from: (&Node, &[u8]),
+        to: (&Node, &[u8]),
+        only: Option<Moving>,
+    ) -> Answer<Renamed> {
+        self.move_name(who, from, to, only).into()
     }
 
     fn readlink(&self, _who: &Who, node: &Node) -> Answer<Bytes> {
@@ -403,6 +409,19 @@ impl Backend for Mem {
 
     fn open(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened> {
         self.open_file(who, node, access).into()
+    }
+
+    fn open_again(&self, who: &Who, node: &Node, access: OpenAccess) -> Answer<Opened> {
+        self.open_file_again(who, node, access).into()
+    }
+
+    fn advance(&self, node: &Node, change: u64) -> Answer<()> {
+        let advanced = self.inode(node).and_then(|inode| {
+            let mut body = inode.write()?;
+            body.change = body.change.max(change);
+            Ok(())
+        });
+        advanced.into()
     }
 
     fn read(&self, file: &Opened, at: u64, len: u32) -> Answer<ReadData> {

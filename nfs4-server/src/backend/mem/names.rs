@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::super::{
-    Applied, ChangeInfo, Create, CreateMode, Fault, FileKind, Linked, Made, Node, OpenAccess, Removed,
+    Applied, ChangeInfo, Create, CreateMode, Fault, FileKind, Linked, Made, Node, Oid, OpenAccess, Removed,
     SetMeta, Time, Who,
 };
 use super::attrs::{all_of, initial};
@@ -188,7 +188,13 @@ impl Mem {
         Ok(Linked { dir: info, cookie: Some(cookie) })
     }
 
-    pub(super) fn take_name(&self, who: &Who, dir: &Node, name: &[u8]) -> Result<Removed, Fault> {
+    pub(super) fn take_name(
+        &self,
+        who: &Who,
+        dir: &Node,
+        name: &[u8],
+        only: Option<Oid>,
+    ) -> Result<Removed, Fault> {
         check_name(name)?;
         let parent = self.inode(dir)?;
         for _ in 0..ATTEMPTS {
@@ -198,6 +204,9 @@ impl Mem {
                 body.check(who, SEARCH)?;
                 found.ok_or(Fault::NoEnt)?
             };
+            if only.is_some_and(|only| child.oid() != only) {
+                return Err(Fault::Delay);
+            }
             let _garbage;
             let mut locked = Locked::all([Some(parent), Some(&*child)]);
             let body = locked.see(parent)?;

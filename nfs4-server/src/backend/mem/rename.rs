@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::super::{Fault, FileKind, Node, Renamed, Who};
+use super::super::{Fault, FileKind, Moving, Node, Renamed, Who};
 use super::dir::entry_cost;
 use super::inode::{Content, Inode, Locked};
 use super::names::unname;
@@ -36,6 +36,7 @@ impl Mem {
         who: &Who,
         from: (&Node, &[u8]),
         to: (&Node, &[u8]),
+        only: Option<Moving>,
     ) -> Result<Renamed, Fault> {
         check_name(from.1)?;
         check_name(to.1)?;
@@ -53,6 +54,10 @@ impl Mem {
                 return Err(Fault::Inval);
             }
             let victim = to.find(who)?;
+            let moving = Moving { source: moved.oid(), victim: victim.as_ref().map(|victim| victim.oid()) };
+            if only.is_some_and(|only| only != moving) {
+                return Err(Fault::Delay);
+            }
             if let Some(done) = self.try_move(who, from, to, &moved, victim.as_ref())? {
                 return Ok(done);
             }

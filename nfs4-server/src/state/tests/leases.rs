@@ -21,7 +21,7 @@ fn trap_21_an_expired_lease_keeps_its_state_until_somebody_needs_it() {
     kit.holder.hold(id);
     for days in 1..4 {
         let done = kit.state.expire(at(days * 86_400_000));
-        assert_eq!(done, Expired { removed: vec![], courtesy: 1 });
+        assert_eq!(done, Expired { removed: vec![], courtesy: vec![id] });
     }
     kit.run(at(4 * 86_400_000), s, 0, 1);
     assert_eq!(kit.state.expire(at(4 * 86_400_000)), Expired::default());
