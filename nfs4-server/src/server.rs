@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::admin::{AdminError, Socket};
+use crate::admin::{AdminError, DelegationRow, Socket};
 use crate::backend::Backend;
 use crate::backend::local::{Local, LocalError, LocalOptions};
 use crate::backend::mem::Mem;
@@ -249,6 +249,19 @@ impl Server {
     #[must_use]
     pub fn opens(&self) -> usize {
         self.core.files.counts().0
+    }
+
+    /// Delegations now.
+    #[must_use]
+    pub fn delegations(&self) -> Vec<DelegationRow> {
+        self.core.delegation_rows(None, usize::MAX).rows
+    }
+
+    /// Takes an open, locks or a delegation away by `other` of its stateid; false where there is none. Its client is told
+    /// (RFC 8881 §8.4.2.4).
+    #[must_use]
+    pub fn revoke(&self, other: [u8; 12]) -> bool {
+        self.core.revoke(other).is_some()
     }
 
     /// Its counters.

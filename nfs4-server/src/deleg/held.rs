@@ -53,12 +53,17 @@ impl AllHeld {
         self.held.insert(id, Kept { oid, opened, recalled: None });
     }
 
-    /// It ended. When it was called back, and what is to be dropped outside of any lock.
-    pub(super) fn remove(&mut self, id: DelegId) -> (Option<Now>, Option<Opened>) {
+    /// It ended. When it was called back, and what is to be dropped outside of any lock. `promised` says whether somebody
+    /// was promised one on the file.
+    pub(super) fn remove(
+        &mut self,
+        id: DelegId,
+        promised: impl Fn(Oid) -> bool,
+    ) -> (Option<Now>, Option<Opened>) {
         let Some(kept) = self.held.remove(&id) else { return (None, None) };
         if let Some(handle) = self.handles.get_mut(&kept.oid) {
             handle.holders = handle.holders.saturating_sub(1);
-            if handle.holders == 0 {
+            if handle.holders == 0 && !promised(kept.oid) {
                 self.handles.remove(&kept.oid);
             }
         }

@@ -158,7 +158,8 @@ impl Inner {
     /// A delegation ended: what was kept for it, to be dropped outside of the lock.
     fn end(&mut self, id: DelegId, now: Now) -> (Option<Now>, Option<Opened>) {
         self.drain(now);
-        self.held.remove(id)
+        let machine = &self.machine;
+        self.held.remove(id, |oid| machine.concerns(oid))
     }
 
     fn tell(&mut self, id: WaitId, go: Go) {

@@ -12,6 +12,7 @@
 
 mod expect;
 mod file;
+mod holder;
 pub mod ops;
 mod peer;
 mod raw;
@@ -19,6 +20,7 @@ mod server;
 
 pub use expect::{Done, Results};
 pub use file::Opened;
+pub use holder::{Begun, Delegation, delegation_of, give_back, want, wanting};
 pub use peer::{Peer, Spec, create_session, exchange_id};
 pub use raw::{Answer, Callback, Raw, bytes_of, cred};
 pub use server::TestServer;

@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use nfs4_proto::{
-    CbArgOp, CbCall, CbCompoundRes, CbOpNum, CbResOp, CbSequenceOk, Compound, CompoundRes, Status, Utf8Str,
+    Attrs, CbArgOp, CbCall, CbCompoundRes, CbOpNum, CbResOp, CbSequenceOk, Compound, CompoundRes, GetattrOk,
+    Status, Utf8Str,
 };
 use nfs4_xdr::record::{Deframer, LAST_FRAGMENT, RecordLimits};
 use nfs4_xdr::rpc::{
@@ -83,6 +84,10 @@ pub struct Raw {
     pub answers: bool,
     /// What CB_SEQUENCE is refused with, where callbacks are answered.
     pub refuses: Option<Status>,
+    /// What callbacks about delegations are answered with, one after the other; then NFS4_OK.
+    pub says: VecDeque<Status>,
+    /// What CB_GETATTR is answered with; none: NFS4ERR_BADHANDLE.
+    pub modified: Option<Attrs>,
 }
 
 impl Raw {
@@ -108,6 +113,8 @@ impl Raw {
             callbacks: Vec::new(),
             answers: true,
             refuses: None,
+            says: VecDeque::new(),
+            modified: None,
         }
     }
 
@@ -200,6 +207,14 @@ impl Raw {
         }
     }
 
+    /// Waits until the reply to `xid` is there, and leaves it.
+    pub async fn peek(&mut self, xid: u32) {
+        while !self.kept.iter().any(|answer| answer.xid == xid) {
+            let answer = self.arrive().await.expect("the connection was closed");
+            self.kept.push_back(answer);
+        }
+    }
+
     /// Waits until a callback has come, or this long.
     pub async fn wait_for_callback(&mut self, most: std::time::Duration) -> bool {
         let before = self.callbacks.len();
@@ -242,7 +257,7 @@ impl Raw {
         assert_eq!(args.fault, None, "{args}");
         let results: Vec<CbResOp> = match self.refuses {
             Some(status) => vec![CbResOp::error(CbOpNum::Sequence, status)],
-            None => args.ops.iter().map(answer_to).collect(),
+            None => args.ops.iter().map(|op| self.answer_to(op)).collect(),
         };
         self.callbacks.push(Callback { call, args });
         if !self.answers {
@@ -260,6 +275,37 @@ impl Raw {
         self.send_record(&reply).await;
     }
 
+    fn answer_to(&mut self, op: &CbArgOp) -> CbResOp {
+        let said = match op {
+            CbArgOp::Recall(_) | CbArgOp::Getattr(_) | CbArgOp::PushDeleg(_) => self.says.pop_front(),
+            _ => None,
+        };
+        if let Some(status) = said.filter(|status| *status != Status::Ok) {
+            return CbResOp::error(op.num(), status);
+        }
+        match op {
+            CbArgOp::Sequence(args) => CbResOp::Sequence(Ok(CbSequenceOk {
+                sessionid: args.sessionid,
+                sequenceid: args.sequenceid,
+                slotid: args.slotid,
+                highest_slotid: args.slotid,
+                target_highest_slotid: args.slotid,
+            })),
+            CbArgOp::Offload(_) => CbResOp::Offload(Ok(())),
+            CbArgOp::NotifyLock(_) => CbResOp::NotifyLock(Ok(())),
+            CbArgOp::Recall(_) => CbResOp::Recall(Ok(())),
+            CbArgOp::PushDeleg(_) => CbResOp::PushDeleg(Ok(())),
+            CbArgOp::RecallAny(_) => CbResOp::RecallAny(Ok(())),
+            CbArgOp::RecallableObjAvail(_) => CbResOp::RecallableObjAvail(Ok(())),
+            CbArgOp::WantsCancelled(_) => CbResOp::WantsCancelled(Ok(())),
+            CbArgOp::Getattr(_) => CbResOp::Getattr(match &self.modified {
+                Some(attrs) => Ok(GetattrOk { obj_attributes: attrs.clone() }),
+                None => Err(Status::BadHandle),
+            }),
+            other => CbResOp::error(other.num(), Status::NotSupp),
+        }
+    }
+
     /// Closes the sending half.
     pub async fn shut_down(&mut self) {
         self.stream.shutdown().await.unwrap();
@@ -270,23 +316,4 @@ impl Raw {
         while self.next_record().await.is_some() {}
         true
     }
-}
-
-fn answer_to(op: &CbArgOp) -> CbResOp {
-    if let CbArgOp::Sequence(args) = op {
-        return CbResOp::Sequence(Ok(CbSequenceOk {
-            sessionid: args.sessionid,
-            sequenceid: args.sequenceid,
-            slotid: args.slotid,
-            highest_slotid: args.slotid,
-            target_highest_slotid: args.slotid,
-        }));
-    }
-    if matches!(op, CbArgOp::Offload(_)) {
-        return CbResOp::Offload(Ok(()));
-    }
-    if let CbArgOp::NotifyLock(_) = op {
-        return CbResOp::NotifyLock(Ok(()));
-    }
-    CbResOp::error(op.num(), Status::NotSupp)
 }

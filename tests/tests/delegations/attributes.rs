@@ -1,0 +1,165 @@
+//! What others see of a file that somebody may be writing (RFC 8881 §10.4.3, §20.1).
+
+use nfs4_proto::{Attr, Attrs, CbArgOp, Status};
+use nfs4_tests::wire::{Peer, TestServer, ops};
+
+use super::{MOMENT, two, two_of};
+
+/// What a holder answers to CB_GETATTR.
+fn says(change: u64, size: u64) -> Option<Attrs> {
+    Some(ops::attrs(|a| {
+        a.set_change(change).set_size(size);
+    }))
+}
+
+const DATA: [Attr; 3] = [Attr::Change, Attr::Size, Attr::TimeModify];
+
+/// B's GETATTR, with A's answer to the callback that it needs.
+async fn asked(a: &mut Peer, b: &mut Peer, f: &nfs4_proto::Fh) -> Attrs {
+    let begun = b.begin(0, vec![ops::putfh(f), ops::getattr(&DATA)]).await;
+    let (_, ops) = a.next_callback().await;
+    assert!(matches!(ops.as_slice(), [CbArgOp::Getattr(args)] if args.fh == *f), "{ops:?}");
+    b.end(begun).await.ok().attrs()
+}
+
+#[tokio::test]
+async fn fs16_a_file_that_its_holder_has_not_changed_is_as_it_was() {
+    let (_server, mut a, mut b, f) = two().await;
+    let own = a.attrs(&f, &DATA).await;
+    let _held = a.hold_write(&f).await;
+    a.raw.modified = says(own.change().unwrap(), own.size().unwrap());
+    assert_eq!(asked(&mut a, &mut b, &f).await, own);
+    assert!(a.raw.callbacks.is_empty(), "no recall");
+}
+
+#[tokio::test]
+async fn fs17_a_modified_file_has_its_holders_size_and_a_change_that_moves() {
+    let (_server, mut a, mut b, f) = two().await;
+    let own = a.attrs(&f, &DATA).await;
+    let held = a.hold_write(&f).await;
+    let change = own.change().unwrap();
+    a.raw.modified = says(change + 1, 9000);
+    let mut last = change;
+    for _ in 0..3 {
+        let seen = asked(&mut a, &mut b, &f).await;
+        assert_eq!(seen.size(), Some(9000));
+        assert!(seen.change().unwrap() > last, "{seen:?} after {last}");
+        assert!(seen.time_modify() >= own.time_modify());
+        last = seen.change().unwrap();
+    }
+    // Returned without a flush: what was told is not taken back.
+    assert_eq!(a.give_back(&held).await, Status::Ok);
+    let after = b.attrs(&f, &DATA).await;
+    assert_eq!(after.size(), own.size());
+    assert!(after.change().unwrap() >= last);
+    // And goes on from there.
+    let mut c = b;
+    let _ = c.run(vec![ops::putfh(&f), ops::write(nfs4_proto::StateId::ANONYMOUS, 0, b"x")]).await.ok();
+    assert!(c.change(&f).await > last);
+}
+
+#[tokio::test]
+async fn fs18_a_holder_that_does_not_say_is_called_back() {
+    let (_server, mut a, mut b, f) = two().await;
+    let held = a.hold_write(&f).await;
+    a.raw.modified = None;
+    let begun = b.begin(0, vec![ops::putfh(&f), ops::getattr(&DATA)]).await;
+    let (_, ops) = a.next_callback().await;
+    assert!(matches!(ops.as_slice(), [CbArgOp::Getattr(_)]));
+    let _ = a.next_recall().await;
+    assert_eq!(a.give_back(&held).await, Status::Ok);
+    let _ = b.end(begun).await.ok();
+}
+
+#[tokio::test]
+async fn fs19_what_does_not_depend_on_data_is_not_asked_for() {
+    let (_server, mut a, mut b, f) = two().await;
+    let _held = a.hold_write(&f).await;
+    let attrs = b.attrs(&f, &[Attr::Type, Attr::Mode, Attr::Fileid, Attr::NumLinks]).await;
+    assert_eq!(attrs.mode(), Some(0o644));
+    assert!(a.left_alone(MOMENT).await);
+}
+
+#[tokio::test]
+async fn fs20_a_holder_is_not_asked_by_itself() {
+    let (_server, mut a, _b, f) = two().await;
+    let _held = a.hold_write(&f).await;
+    let mut other = a.another_session().await;
+    let _ = other.attrs(&f, &DATA).await;
+    let _ = a.attrs(&f, &DATA).await;
+    assert!(a.left_alone(MOMENT).await);
+}
+
+#[tokio::test]
+async fn a_reader_is_not_asked() {
+    let (_server, mut a, mut b, f) = two().await;
+    let _held = a.hold_read(&f).await;
+    let _ = b.attrs(&f, &DATA).await;
+    assert!(a.left_alone(MOMENT).await);
+}
+
+#[tokio::test]
+async fn many_that_ask_at_once_make_one_question() {
+    let (_server, mut a, mut b, f) = two().await;
+    let own = a.attrs(&f, &DATA).await;
+    let _held = a.hold_write(&f).await;
+    a.raw.modified = says(own.change().unwrap() + 1, 9000);
+    let mut begun = Vec::new();
+    for slot in 0..8 {
+        begun.push(b.begin(slot, vec![ops::putfh(&f), ops::getattr(&DATA)]).await);
+    }
+    // B's questions have arrived before A reads the first callback.
+    let _ = b.run_on(9, false, vec![nfs4_proto::ArgOp::Putrootfh]).await.ok();
+    let (_, _) = a.next_callback().await;
+    let mut seen = Vec::new();
+    for one in begun {
+        let attrs = b.end(one).await.ok().attrs();
+        assert_eq!(attrs.size(), Some(9000));
+        seen.push(attrs.change().unwrap());
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 8, "each answer moves change on: {seen:?}");
+    assert!(a.raw.callbacks.is_empty());
+}
+
+#[tokio::test]
+async fn a_listing_tells_what_the_holders_say() {
+    let server = TestServer::mem().await;
+    let (mut a, mut b, f) = two_of(&server).await;
+    let root = a.root.clone();
+    let mut maker = server.peer("another maker").await;
+    let g = maker.file(&root, "g", b"").await;
+    let _ = maker.file(&root, "h", b"nobody's").await;
+    let own = a.attrs(&f, &DATA).await;
+    let _held = (a.hold_write(&f).await, a.hold_write(&g).await);
+    a.raw.modified = says(own.change().unwrap() + 1000, 9000);
+    let want = [Attr::Size, Attr::Change, Attr::Fileid];
+    let begun = b.begin(0, vec![ops::putfh(&root), ops::readdir(0, [0; 8], 8192, &want)]).await;
+    let (_, _) = a.next_callback().await;
+    let (_, _) = a.next_callback().await;
+    let page = b.end(begun).await.ok().readdir();
+    let sizes: Vec<_> = page
+        .reply
+        .entries
+        .0
+        .iter()
+        .map(|e| (String::from_utf8_lossy(&e.name).into_owned(), e.attrs.size()))
+        .collect();
+    assert_eq!(sizes, [("f".into(), Some(9000)), ("g".into(), Some(9000)), ("h".into(), Some(8))]);
+    // Its own listing asks nobody.
+    let _ = a.run(vec![ops::putfh(&root), ops::readdir(0, [0; 8], 8192, &want)]).await.ok();
+    assert!(a.left_alone(MOMENT).await);
+}
+
+#[tokio::test]
+async fn verify_compares_with_what_the_holder_says() {
+    let (_server, mut a, mut b, f) = two().await;
+    let own = a.attrs(&f, &DATA).await;
+    let _held = a.hold_write(&f).await;
+    a.raw.modified = says(own.change().unwrap() + 1, 9000);
+    for (size, status) in [(9000, Status::Ok), (7, Status::NotSame)] {
+        let begun = b.begin(0, vec![ops::putfh(&f), ops::verify(ops::size(size))]).await;
+        let (_, _) = a.next_callback().await;
+        let _ = b.end(begun).await.fails(status);
+    }
+}
