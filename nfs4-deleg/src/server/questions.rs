@@ -71,6 +71,12 @@ impl Delegations {
         self.held.mine(client, oid).map(listed)
     }
 
+    /// The write delegation on an object.
+    #[must_use]
+    pub fn writer_of(&self, oid: Oid) -> Option<DelegId> {
+        self.held.on(oid).find(|deleg| deleg.lives() && deleg.writes()).map(|deleg| deleg.id)
+    }
+
     /// The delegations of a client, revoked ones too.
     pub fn of(&self, client: ClientKey) -> impl Iterator<Item = Listed> {
         self.held.of(client).map(listed)

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use nfs4_deleg::server::{AttrsFrom, Intent, Overlay, OwnAttrs, Stamp, vet_time};
 use nfs4_proto::{Attr, AttrSet, Status};
 
-use super::{Go, Look, Machine, Parked};
+use super::{Go, Look, Machine, Parked, Times};
 use crate::backend::{FileKind, Meta, Oid, Time};
 use crate::compound::Ctx;
 use crate::export::{Export, Place};
@@ -29,7 +29,8 @@ pub(crate) enum Asking {
 
 /// What was seen.
 pub(crate) struct Seen {
-    overlay: Option<Overlay>,
+    /// With the times that the holder's are measured by.
+    overlay: Option<(Overlay, Times)>,
     floor: u64,
 }
 
@@ -77,7 +78,9 @@ impl Asking {
                 }
                 Look::From(AttrsFrom::Delay | AttrsFrom::Ask(_)) => return Err(Status::Delay),
                 Look::From(AttrsFrom::Backend) => None,
-                Look::From(AttrsFrom::Overlay(overlay)) => Some(overlay),
+                Look::From(AttrsFrom::Overlay(overlay)) => {
+                    Some((overlay, machine.times_of_writer(oid).unwrap_or_default()))
+                }
             };
             return Ok(Seen { overlay, floor: machine.floor(oid) }.over(meta));
         }
@@ -97,21 +100,34 @@ fn wall() -> Stamp {
     Stamp { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanos: since.subsec_nanos() }
 }
 
+/// A time that a holder gave, where it is later than the file's own of before; not later than now (RFC 9754).
+fn later(given: Stamp, before: Time, now: Stamp) -> Option<Time> {
+    let vetted = vet_time(given, stamp(before), now);
+    (vetted > stamp(before)).then(|| time(vetted))
+}
+
+/// The same for one that the holder sets.
+pub(crate) fn vetted(given: Time, before: Time) -> Option<Time> {
+    later(stamp(given), before, wall())
+}
+
 impl Seen {
     /// Over the file's own attributes.
     fn over(&self, mut meta: Meta) -> Meta {
         meta.change = meta.change.max(self.floor);
-        let Some(overlay) = self.overlay else { return meta };
+        let Some((overlay, times)) = self.overlay else { return meta };
         meta.change = meta.change.max(overlay.change);
         meta.size = overlay.size;
         let now = wall();
-        if let Some(given) = overlay.access {
-            meta.atime = time(vet_time(given, stamp(meta.atime), now));
+        if let Some(given) = overlay.access.and_then(|given| later(given, times.access, now)) {
+            meta.atime = given;
         }
         match overlay.modify {
             Some(given) => {
-                meta.mtime = time(vet_time(given, stamp(meta.mtime), now));
-                meta.ctime = meta.ctime.max(meta.mtime);
+                if let Some(given) = later(given, times.modify, now) {
+                    meta.mtime = given;
+                    meta.ctime = meta.ctime.max(given);
+                }
             }
             None if overlay.touched => {
                 meta.mtime = meta.mtime.max(time(now));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use nfs4_deleg::server::DelegId;
 use nfs4_deleg::{Now, Oid};
 
-use crate::backend::Opened;
+use crate::backend::{Opened, Time};
 
 /// For one delegation.
 #[derive(Debug)]
@@ -16,12 +16,25 @@ pub(crate) struct Held {
     pub(crate) handle: Box<[u8]>,
     /// The file, open: it serves READ and WRITE under the delegation's stateid.
     pub(crate) opened: Option<Opened>,
+    /// Its times now.
+    pub(crate) times: Times,
+}
+
+/// Access and modification time of a file when they were delegated, or as the holder set them since: what it says of
+/// them counts where it is later (RFC 9754).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// Last access.
+    pub(crate) access: Time,
+    /// Last change of data.
+    pub(crate) modify: Time,
 }
 
 #[derive(Debug)]
 struct Kept {
     oid: Oid,
     opened: Option<Opened>,
+    times: Times,
     /// When it was first called back.
     recalled: Option<Now>,
 }
@@ -47,10 +60,10 @@ const OPEN: usize = 1024;
 
 impl AllHeld {
     pub(super) fn insert(&mut self, id: DelegId, held: Held) {
-        let Held { oid, handle: raw, opened } = held;
+        let Held { oid, handle: raw, opened, times } = held;
         let handle = self.handles.entry(oid).or_insert(Handle { raw, holders: 0 });
         handle.holders = handle.holders.saturating_add(1);
-        self.held.insert(id, Kept { oid, opened, recalled: None });
+        self.held.insert(id, Kept { oid, opened, times, recalled: None });
     }
 
     /// It ended. When it was called back, and what is to be dropped outside of any lock. `promised` says whether somebody
@@ -85,6 +98,16 @@ impl AllHeld {
 
     pub(super) fn close(&mut self, id: DelegId) -> Option<Opened> {
         self.held.get_mut(&id)?.opened.take()
+    }
+
+    pub(super) fn times(&self, id: DelegId) -> Option<Times> {
+        Some(self.held.get(&id)?.times)
+    }
+
+    pub(super) fn set_times(&mut self, id: DelegId, times: Times) {
+        if let Some(kept) = self.held.get_mut(&id) {
+            kept.times = times;
+        }
     }
 
     /// It is called back.

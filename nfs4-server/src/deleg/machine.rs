@@ -14,7 +14,7 @@ use nfs4_proto::{StateId, Status};
 use tokio::sync::{Notify, oneshot};
 
 use super::held::AllHeld;
-use super::{Go, Held, Parked, name};
+use super::{Go, Held, Parked, Times, name};
 use crate::backend::Opened;
 use crate::core::now_since;
 
@@ -136,7 +136,10 @@ impl Inner {
                 }
                 Action::Push { oid, grant, .. } => {
                     if let Some(handle) = self.held.handle(oid) {
-                        self.held.insert(grant.deleg.id, Held { oid, handle, opened: None });
+                        self.held.insert(
+                            grant.deleg.id,
+                            Held { oid, handle, opened: None, times: Times::default() },
+                        );
                     }
                     Some(oid)
                 }
@@ -366,6 +369,22 @@ impl Machine {
     /// The file that is open for a delegation.
     pub(crate) fn opened(&self, id: DelegId) -> Option<Opened> {
         self.lock().held.opened(id)
+    }
+
+    /// The times of a delegation's file, as its holder's are measured.
+    pub(crate) fn times(&self, id: DelegId) -> Option<Times> {
+        self.lock().held.times(id)
+    }
+
+    /// The holder set them.
+    pub(crate) fn set_times(&self, id: DelegId, times: Times) {
+        self.lock().held.set_times(id, times);
+    }
+
+    /// The times of a file that somebody holds for writing.
+    pub(crate) fn times_of_writer(&self, oid: Oid) -> Option<Times> {
+        let inner = self.lock();
+        inner.held.times(inner.machine.writer_of(oid)?)
     }
 
     /// Keeps a file open for a delegation.

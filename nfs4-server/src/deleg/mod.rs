@@ -16,9 +16,9 @@ mod park;
 mod serve;
 mod tells;
 
-pub(crate) use attrs::{Asking, data_wanted};
+pub(crate) use attrs::{Asking, data_wanted, vetted};
 pub(crate) use carry::carry_out;
-pub(crate) use held::Held;
+pub(crate) use held::{Held, Times};
 pub(crate) use machine::Machines;
 pub(crate) use machine::{Asked, Look, Machine};
 pub(crate) use name::{MOST, named};

@@ -29,7 +29,6 @@ pub(crate) fn config(limits: &Limits, lease: u32) -> Config {
         wants_per_client: size(limits.wants_per_client),
         waiters: size(limits.parked),
         waiters_per_object: size(limits.parked_per_file),
-        times: false,
         ..Config::default()
     }
 }

@@ -2,16 +2,17 @@
 
 use nfs4_deleg::server::{Effect, Intent};
 use nfs4_proto::{
-    AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError, StateId,
-    Status, VerifyArgs,
+    Attr, AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError,
+    StateId, Status, VerifyArgs,
 };
 
 use super::collect::{collect, suppattr_exclcreat, supported, to_set};
 use super::convert;
-use super::file_io::{Use, delegation_of, key_of, opened};
-use crate::backend::{self, SetMeta, Time};
+use super::file_io::{Named, Use, delegation_of, key_of, opened};
+use crate::backend::{self, SetMeta, Time, Who};
 use crate::compound::Ctx;
-use crate::export::Export;
+use crate::deleg::{Times, vetted};
+use crate::export::{Export, Place};
 use crate::identity::number_of;
 
 /// RFC 8881 §18.7. What is not supported is left out of the answer.
@@ -108,6 +109,55 @@ fn not_sizable(status: Status) -> Status {
     if matches!(status, Status::IsDir | Status::Symlink) { Status::Inval } else { status }
 }
 
+const DELEGATED: [Attr; 2] = [Attr::TimeDelegAccess, Attr::TimeDelegModify];
+
+/// What a SETATTR says of delegated times.
+struct Delegated {
+    of: Named,
+    /// Those that count.
+    set: SetMeta,
+    /// What the holder's are measured by from now on.
+    times: Times,
+}
+
+/// Times that the holder of a delegation sets (RFC 9754): they count where they are later than the file's own, and not
+/// beyond now. BAD_STATEID without a delegation that has them.
+fn delegated_times(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    stateid: StateId,
+    attrs: &Attrs,
+) -> Result<Option<Delegated>, Status> {
+    let (access, modify) = (attrs.time_deleg_access(), attrs.time_deleg_modify());
+    if access.is_none() && modify.is_none() {
+        return Ok(None);
+    }
+    if [access, modify].into_iter().flatten().any(|time| time.nseconds >= 1_000_000_000)
+        || attrs.time_access_set().is_some()
+        || attrs.time_modify_set().is_some()
+    {
+        return Err(Status::Inval);
+    }
+    let delegation = delegation_of(ctx, place, stateid).ok_or(Status::BadStateId)?;
+    // For reading, the access time alone is delegated.
+    let covers = delegation.check(ctx.client()?, modify.is_some());
+    let covers =
+        covers.map_err(|status| if status == Status::OpenMode { Status::BadStateId } else { status })?;
+    if !covers.times {
+        return Err(Status::BadStateId);
+    }
+    let (mut times, mut set) = (delegation.times(), SetMeta::default());
+    if let Some(later) = access.and_then(|given| vetted(given, times.access)) {
+        times.access = later;
+        set.atime = Some(backend::SetTime::To(later));
+    }
+    if let Some(later) = modify.and_then(|given| vetted(given, times.modify)) {
+        times.modify = later;
+        set.mtime = Some(backend::SetTime::To(later));
+    }
+    Ok(Some(Delegated { of: delegation, set, times }))
+}
+
 /// RFC 8881 §18.30. `attrsset` is true also where it fails.
 pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<AttrSet, SetattrError> {
     let place = ctx.current()?.clone();
@@ -126,6 +176,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
     }
     place.export.writable()?;
     let stateid = ctx.stateid(args.stateid, false)?;
+    let delegated = delegated_times(ctx, &place, stateid, attrs)?;
     let mut file = None;
     if set.size.is_some() {
         ctx.file().map_err(not_sizable)?;
@@ -142,11 +193,28 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
     }
     let oid = place.node.oid;
     let permit = ctx.admit(&place.export, &Intent::SetAttr { oid, size: set.size.is_some() }).await?;
+    let backend = &place.export.backend;
+    let mut attrsset = AttrSet::default();
+    if let Some(delegated) = delegated {
+        // Permission to set them came with the delegation.
+        if delegated.set != SetMeta::default() {
+            let done = backend.setattr(&Who::server(), &place.node, None, &delegated.set).await;
+            if let Some(fault) = done.map_err(Status::from)?.fault {
+                return Err(Status::from(fault).into());
+            }
+        }
+        delegated.of.set_times(delegated.times);
+        // What is not later was heard, too.
+        attrsset = AttrSet::of(&DELEGATED).and(attrs.mask());
+        if set == SetMeta::default() {
+            permit.commit(&[Effect::Changed { oid }]);
+            return Ok(attrsset);
+        }
+    }
     let who = ctx.who(&place.export);
-    let done =
-        place.export.backend.setattr(&who, &place.node, file.as_ref(), &set).await.map_err(Status::from)?;
+    let done = backend.setattr(&who, &place.node, file.as_ref(), &set).await.map_err(Status::from)?;
     permit.commit(&[Effect::Changed { oid }]);
-    let attrsset = convert::applied(done.applied, attrs);
+    let attrsset = attrsset.or(&convert::applied(done.applied, attrs));
     match done.fault {
         None => Ok(attrsset),
         Some(fault) => Err(SetattrError { status: fault.into(), attrsset }),

@@ -76,6 +76,9 @@ pub(crate) fn supported(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
         if facts.clones {
             set.insert(Attr::CloneBlksize);
         }
+        if export.delegations.is_some() {
+            set.insert(Attr::TimeDelegAccess).insert(Attr::TimeDelegModify);
+        }
     }
     if facts.birth_time {
         set.insert(Attr::TimeCreate);
@@ -108,6 +111,7 @@ fn open_arguments(delegations: bool) -> OpenArguments {
         OaWant::Cancel,
         OaWant::SignalDelegWhenResrcAvail,
         OaWant::PushDelegWhenUncontended,
+        OaWant::DelegTimestamps,
         OaWant::OpenXorDelegation,
     ];
     OpenArguments::new(

@@ -9,7 +9,7 @@ use nfs4_proto::{ClientId, StateId, Status};
 use super::access::open_file;
 use crate::backend::{Oid, OpenAccess, Opened};
 use crate::compound::Ctx;
-use crate::deleg::{Machine, named};
+use crate::deleg::{Machine, Times, named};
 use crate::export::Place;
 use crate::state::ObjectKey;
 
@@ -99,6 +99,16 @@ impl Named {
         let opened = place.export.backend.open_again(&ctx.who(&place.export), &place.node, access).await?;
         self.machine.keep_open(self.deleg.id, opened.clone());
         Ok(opened)
+    }
+
+    /// The times that the holder's are measured by.
+    pub(crate) fn times(&self) -> Times {
+        self.machine.times(self.deleg.id).unwrap_or_default()
+    }
+
+    /// The holder set them.
+    pub(crate) fn set_times(&self, times: Times) {
+        self.machine.set_times(self.deleg.id, times);
     }
 
     /// DELEGRETURN. When it was called back, if it was.

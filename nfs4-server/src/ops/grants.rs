@@ -4,9 +4,9 @@ use nfs4_deleg::ClientKey;
 use nfs4_deleg::server::{Claim, FileType, Kind, Refusal, Share, Triple, Want, Wanted};
 use nfs4_proto::{DelegationType, NoDelegation, OpenDelegation, ShareAccess, Status, Want as WantField};
 
-use crate::backend::{FileKind, OpenAccess, Rights};
+use crate::backend::{FileKind, Meta, OpenAccess, Rights};
 use crate::compound::{Admitted, Ctx};
-use crate::deleg::{Held, granted, refusal_label, refused};
+use crate::deleg::{Held, Times, granted, refusal_label, refused};
 use crate::export::Place;
 
 /// What a client asks for.
@@ -97,9 +97,9 @@ fn file_type(kind: FileKind) -> FileType {
     }
 }
 
-/// Whether the caller could do all that a holder may do without being asked; and the file's change number. A holder reads
+/// Whether the caller could do all that a holder may do without being asked; and the file's attributes. A holder reads
 /// what it writes; and a write behind its back would clear bits for set-user-ID, so it gets none on such a file.
-async fn fit(ctx: &Ctx<'_>, place: &Place, asked: Asked, share: Share) -> Result<(bool, u64), Status> {
+async fn fit(ctx: &Ctx<'_>, place: &Place, asked: Asked, share: Share) -> Result<(bool, Meta), Status> {
     let backend = &place.export.backend;
     let meta = backend.getattr(&place.node).await?;
     let writes = share.write || asked.wanted == Wanted::Write;
@@ -115,7 +115,7 @@ async fn fit(ctx: &Ctx<'_>, place: &Place, asked: Asked, share: Share) -> Result
         let given = backend.access(&ctx.who(&place.export), &place.node, needed).await?;
         fit = given.contains(needed);
     }
-    Ok((fit, meta.change))
+    Ok((fit, meta))
 }
 
 /// Under the permit of an operation: a delegation, or why not. True where there is one.
@@ -132,12 +132,11 @@ pub(crate) async fn offer(
     let backend = &place.export.backend;
     let none = matches!(asked.wanted, Wanted::No | Wanted::Cancel) || claim == Claim::Current;
     let reclaims = matches!(claim, Claim::Previous(_));
-    let change = match none {
-        true => 0,
+    let (change, times) = match none {
+        true => (0, Times::default()),
         false => match fit(ctx, place, asked, share).await? {
-            (true, change) => change,
-            (false, change) if reclaims => change,
-            (false, _) => return Ok((false, asked.refused(Refusal::Resource { will_signal: false }))),
+            (fit, meta) if fit || reclaims => (meta.change, Times { access: meta.atime, modify: meta.mtime }),
+            _ => return Ok((false, asked.refused(Refusal::Resource { will_signal: false }))),
         },
     };
     // Where an open file outlives its last name, one that is open by its delegation alone does too.
@@ -166,7 +165,7 @@ pub(crate) async fn offer(
         },
         change,
     };
-    let held = Held { oid: place.node.oid, handle: Box::from(&*backend.handle(&place.node)), opened };
+    let held = Held { oid: place.node.oid, handle: Box::from(&*backend.handle(&place.node)), opened, times };
     let Some((machine, answer)) = permit.grant(&want, held) else {
         return Ok((false, asked.without_machine()));
     };

@@ -1,7 +1,7 @@
 //! What others see of a file that somebody may be writing (RFC 8881 §10.4.3, §20.1).
 
-use nfs4_proto::{Attr, Attrs, CbArgOp, Status};
-use nfs4_tests::wire::{Peer, TestServer, ops};
+use nfs4_proto::{Attr, Attrs, CbArgOp, NfsTime, SetTime, ShareAccess, StateId, Status};
+use nfs4_tests::wire::{Delegation, Peer, TestServer, give_back, ops};
 
 use super::{MOMENT, two, two_of};
 
@@ -162,4 +162,110 @@ async fn verify_compares_with_what_the_holder_says() {
         let (_, _) = a.next_callback().await;
         let _ = b.end(begun).await.fails(status);
     }
+}
+
+/// A delegation for writing with times.
+async fn hold_times(a: &mut Peer, f: &nfs4_proto::Fh) -> Delegation {
+    let (_, held) = a.hold(f, ShareAccess::BOTH | ShareAccess::WANT_DELEG_TIMESTAMPS).await;
+    assert!(held.write && held.times);
+    held
+}
+
+fn time(seconds: i64) -> NfsTime {
+    NfsTime { seconds, nseconds: 0 }
+}
+
+/// An hour after the file's own time, which the tests set to the past.
+const LATER: NfsTime = NfsTime { seconds: 1_000_003_600, nseconds: 0 };
+
+/// A file of long ago.
+async fn aged(a: &mut Peer, f: &nfs4_proto::Fh) {
+    let old = SetTime::Client(time(1_000_000_000));
+    let set = ops::attrs(|a| {
+        a.set_time_modify_set(old).set_time_access_set(old);
+    });
+    let _ = a.run(vec![ops::putfh(f), ops::setattr(StateId::ANONYMOUS, set)]).await.ok();
+}
+
+#[tokio::test]
+async fn fs40_a_holder_sets_its_times_by_its_delegation_and_by_nothing_else() {
+    let (_server, mut a, mut b, f) = two().await;
+    aged(&mut a, &f).await;
+    let held = hold_times(&mut a, &f).await;
+    let times = |modify| {
+        ops::attrs(|a| {
+            a.set_time_deleg_modify(modify);
+        })
+    };
+    let _ = a
+        .run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, times(LATER))])
+        .await
+        .fails(Status::BadStateId);
+    let _ =
+        b.run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(LATER))]).await.fails(Status::BadStateId);
+    // Not told by GETATTR.
+    let told = a.attrs(&f, &[Attr::TimeDelegModify, Attr::Size]).await;
+    assert_eq!((told.time_deleg_modify(), told.size()), (None, Some(7)));
+    // The holder's own writing does not matter: what it says does.
+    let _ = a.run(vec![ops::putfh(&f), ops::write(held.stateid, 0, b"CONTENT")]).await.ok();
+    let _ = a
+        .run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(LATER)), give_back(held.stateid)])
+        .await
+        .ok();
+    assert_eq!(b.attrs(&f, &DATA).await.time_modify(), Some(LATER));
+}
+
+#[tokio::test]
+async fn a_delegated_time_counts_where_it_is_later_and_not_in_the_future() {
+    let (_server, mut a, mut b, f) = two().await;
+    aged(&mut a, &f).await;
+    let held = hold_times(&mut a, &f).await;
+    let times = |modify| {
+        ops::attrs(|a| {
+            a.set_time_deleg_modify(modify);
+        })
+    };
+    let earlier = ops::setattr(held.stateid, times(time(999_999_999)));
+    let _ = a.run(vec![ops::putfh(&f), earlier]).await.ok();
+    assert_eq!(a.attrs(&f, &DATA).await.time_modify(), Some(time(1_000_000_000)));
+    let far = time(i64::MAX - 1);
+    let _ = a.run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(far))]).await.ok();
+    assert_eq!(a.give_back(&held).await, Status::Ok);
+    let seen = b.attrs(&f, &DATA).await.time_modify().unwrap();
+    assert!(seen > LATER && seen.seconds < 100_000_000_000, "clamped to now: {seen:?}");
+}
+
+#[tokio::test]
+async fn others_see_the_times_that_a_holder_tells() {
+    let (_server, mut a, mut b, f) = two().await;
+    aged(&mut a, &f).await;
+    let own = a.attrs(&f, &DATA).await;
+    let _held = hold_times(&mut a, &f).await;
+    a.raw.modified = Some(ops::attrs(|attrs| {
+        attrs.set_change(own.change().unwrap() + 1).set_size(9);
+        attrs.set_time_deleg_modify(LATER).set_time_deleg_access(LATER);
+    }));
+    let begun = b.begin(0, vec![ops::putfh(&f), ops::getattr(&DATA)]).await;
+    let (_, ops) = a.next_callback().await;
+    let [CbArgOp::Getattr(args)] = ops.as_slice() else { panic!("{ops:?}") };
+    assert!(
+        args.attr_request.contains(Attr::TimeDelegModify)
+            && args.attr_request.contains(Attr::TimeDelegAccess)
+    );
+    assert_eq!(b.end(begun).await.ok().attrs().time_modify(), Some(LATER));
+}
+
+#[tokio::test]
+async fn delegated_times_give_no_other_rights() {
+    let (server, mut a, _b, f) = two().await;
+    let _ = a.run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, ops::mode(0o666))]).await.ok();
+    let mut spec = server.spec("other").user(2000, 2000, &[]);
+    spec.session_flags = nfs4_proto::CreateSessionFlags::CONN_BACK_CHAN;
+    let mut other = Peer::connect(server.address, spec).await;
+    other.until_callable().await;
+    let held = hold_times(&mut other, &f).await;
+    let both = ops::attrs(|a| {
+        a.set_time_deleg_modify(LATER).set_mode(0o777);
+    });
+    let _ = other.run(vec![ops::putfh(&f), ops::setattr(held.stateid, both)]).await.fails(Status::Perm);
 }
