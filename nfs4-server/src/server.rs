@@ -188,7 +188,7 @@ impl Server {
                 metrics
             }
         };
-        let core = Core::new(exports, state, files, machines, metrics, config.limits, config.lease, started);
+        let core = Core::new(exports, state, files, machines, metrics, config.limits, config.lease);
         let core = Arc::new(core);
         core.tell_limits();
         core.tell_grace();

@@ -63,15 +63,15 @@ impl OpNum {
                 "a blocking lock that conflicts is denied, and its owner told when it comes free (CB_NOTIFY_LOCK)",
             ),
             Self::Open => Yes(
-                "gives no delegation; claims of delegations are BAD_STATEID, the _PREV claims NOTSUPP; on a directory of \
+                "with file delegations, upgraded and downgraded in place; the _PREV claims are NOTSUPP; on a directory of \
                  this machine an open file is not promised to outlive its last name (no PRESERVE_UNLINKED)",
             ),
-            Self::Delegreturn => Yes("no delegation is given, so every stateid is BAD_STATEID"),
+            Self::Delegreturn => Yes("of files"),
             Self::Putpubfh => Yes("the same as PUTROOTFH"),
             Self::Secinfo | Self::SecinfoNoName => Yes("AUTH_SYS and AUTH_NONE"),
             Self::ExchangeId => Yes("SP4_SSV is ENCR_ALG_UNSUPP, SP4_MACH_CRED is INVAL"),
             Self::CreateSession => Yes("persistent sessions and RDMA are not granted"),
-            Self::GetDirDelegation => Yes("answers GDD4_UNAVAIL: none is given yet"),
+            Self::GetDirDelegation => Yes("answers GDD4_UNAVAIL: no directory is delegated yet"),
             Self::Copy => Yes(
                 "within one export; more than 16 MiB go on after the answer, else a short count is possible",
             ),

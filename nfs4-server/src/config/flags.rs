@@ -45,7 +45,7 @@ pub struct Flags {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=3600))]
     pub grace: Option<u32>,
 
-    /// Which delegations to give (default file). For a directory that others change too (without --exclusive) none is given.
+    /// Which delegations to give (default file). Without --exclusive none is given for a directory: others may change it.
     #[arg(long)]
     pub delegations: Option<DelegationMode>,
 

@@ -95,12 +95,16 @@ pub(super) fn outcome(answer: Result<Vec<CbResOp>, CbError>) -> CbOutcome {
         }
     };
     let Some(result) = results.into_iter().next() else { return CbOutcome::Refused };
-    match result.status() {
-        Status::Ok => {}
-        Status::Delay => return CbOutcome::Delay,
-        Status::BadHandle | Status::BadStateId => return CbOutcome::Unknown,
-        Status::RejectDeleg => return CbOutcome::Rejected,
-        _ => return CbOutcome::Refused,
+    let meanings = [
+        (Status::Delay, CbOutcome::Delay),
+        (Status::BadHandle, CbOutcome::Unknown),
+        (Status::BadStateId, CbOutcome::Unknown),
+        (Status::RejectDeleg, CbOutcome::Rejected),
+    ];
+    let status = result.status();
+    if status != Status::Ok {
+        let meaning = meanings.into_iter().find(|(other, _)| *other == status);
+        return meaning.map_or(CbOutcome::Refused, |(_, outcome)| outcome);
     }
     let CbResOp::Getattr(Ok(ok)) = result else { return CbOutcome::Ok };
     let attrs = &ok.obj_attributes;

@@ -34,6 +34,11 @@ impl Machines {
         Self { epoch, started, wake: Arc::default(), next: AtomicU32::new(0) }
     }
 
+    /// Where its time begins.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// A machine of its own; none where 256 were made: stateids cannot name more.
     pub(crate) fn make(&self, config: Config) -> Option<Arc<Machine>> {
         let number = u8::try_from(self.next.fetch_add(1, Ordering::Relaxed)).ok()?;

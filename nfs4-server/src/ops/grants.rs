@@ -11,6 +11,7 @@ use crate::export::Place;
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent bits of the protocol")]
 pub(crate) struct Asked {
     wanted: Wanted,
     times: bool,
@@ -132,13 +133,15 @@ pub(crate) async fn offer(
     let backend = &place.export.backend;
     let none = matches!(asked.wanted, Wanted::No | Wanted::Cancel) || claim == Claim::Current;
     let reclaims = matches!(claim, Claim::Previous(_));
-    let (change, times) = match none {
-        true => (0, Times::default()),
-        false => match fit(ctx, place, asked, share).await? {
-            (fit, meta) if fit || reclaims => (meta.change, Times { access: meta.atime, modify: meta.mtime }),
-            _ => return Ok((false, asked.refused(Refusal::Resource { will_signal: false }))),
-        },
-    };
+    let mut seen = (0, Times::default());
+    if !none {
+        let (fit, meta) = fit(ctx, place, asked, share).await?;
+        if !fit && !reclaims {
+            return Ok((false, asked.refused(Refusal::Resource { will_signal: false })));
+        }
+        seen = (meta.change, Times { access: meta.atime, modify: meta.mtime });
+    }
+    let (change, times) = seen;
     // Where an open file outlives its last name, one that is open by its delegation alone does too.
     let opened = if !none && backend.facts().keeps_unlinked && place.node.kind == FileKind::File {
         let access = OpenAccess { read: true, write: !place.export.read_only };

@@ -6,10 +6,10 @@ use nfs4_tests::wire::{Delegation, Peer, TestServer, give_back, ops};
 use super::{MOMENT, two, two_of};
 
 /// What a holder answers to CB_GETATTR.
-fn says(change: u64, size: u64) -> Option<Attrs> {
-    Some(ops::attrs(|a| {
+fn says(change: u64, size: u64) -> Attrs {
+    ops::attrs(|a| {
         a.set_change(change).set_size(size);
-    }))
+    })
 }
 
 const DATA: [Attr; 3] = [Attr::Change, Attr::Size, Attr::TimeModify];
@@ -27,7 +27,7 @@ async fn fs16_a_file_that_its_holder_has_not_changed_is_as_it_was() {
     let (_server, mut a, mut b, f) = two().await;
     let own = a.attrs(&f, &DATA).await;
     let _held = a.hold_write(&f).await;
-    a.raw.modified = says(own.change().unwrap(), own.size().unwrap());
+    a.raw.modified = Some(says(own.change().unwrap(), own.size().unwrap()));
     assert_eq!(asked(&mut a, &mut b, &f).await, own);
     assert!(a.raw.callbacks.is_empty(), "no recall");
 }
@@ -38,7 +38,7 @@ async fn fs17_a_modified_file_has_its_holders_size_and_a_change_that_moves() {
     let own = a.attrs(&f, &DATA).await;
     let held = a.hold_write(&f).await;
     let change = own.change().unwrap();
-    a.raw.modified = says(change + 1, 9000);
+    a.raw.modified = Some(says(change + 1, 9000));
     let mut last = change;
     for _ in 0..3 {
         let seen = asked(&mut a, &mut b, &f).await;
@@ -103,7 +103,7 @@ async fn many_that_ask_at_once_make_one_question() {
     let (_server, mut a, mut b, f) = two().await;
     let own = a.attrs(&f, &DATA).await;
     let _held = a.hold_write(&f).await;
-    a.raw.modified = says(own.change().unwrap() + 1, 9000);
+    a.raw.modified = Some(says(own.change().unwrap() + 1, 9000));
     let mut begun = Vec::new();
     for slot in 0..8 {
         begun.push(b.begin(slot, vec![ops::putfh(&f), ops::getattr(&DATA)]).await);
@@ -132,7 +132,7 @@ async fn a_listing_tells_what_the_holders_say() {
     let _ = maker.file(&root, "h", b"nobody's").await;
     let own = a.attrs(&f, &DATA).await;
     let _held = (a.hold_write(&f).await, a.hold_write(&g).await);
-    a.raw.modified = says(own.change().unwrap() + 1000, 9000);
+    a.raw.modified = Some(says(own.change().unwrap() + 1000, 9000));
     let want = [Attr::Size, Attr::Change, Attr::Fileid];
     let begun = b.begin(0, vec![ops::putfh(&root), ops::readdir(0, [0; 8], 8192, &want)]).await;
     let (_, _) = a.next_callback().await;
@@ -156,7 +156,7 @@ async fn verify_compares_with_what_the_holder_says() {
     let (_server, mut a, mut b, f) = two().await;
     let own = a.attrs(&f, &DATA).await;
     let _held = a.hold_write(&f).await;
-    a.raw.modified = says(own.change().unwrap() + 1, 9000);
+    a.raw.modified = Some(says(own.change().unwrap() + 1, 9000));
     for (size, status) in [(9000, Status::Ok), (7, Status::NotSame)] {
         let begun = b.begin(0, vec![ops::putfh(&f), ops::verify(ops::size(size))]).await;
         let (_, _) = a.next_callback().await;
