@@ -256,6 +256,31 @@ pub(crate) fn probe(core: &Arc<Core>, session: &SessionId, conn: &Arc<Conn>) {
     });
 }
 
+/// How long the first request that depends on it waits for a back channel to be found to work.
+const FIRST_ANSWER: Duration = Duration::from_millis(500);
+
+/// Whether a client can be called: some session of it has a back channel that was found to work. Where this session's was
+/// not asked yet, it is asked now, and waited for a moment: once.
+pub(crate) async fn can_be_called(core: &Arc<Core>, session: &Arc<Session>) -> bool {
+    let proven = || {
+        session.back_proven() || {
+            let others = core.state.sessions_of(session.client().id());
+            others.iter().any(|other| other.back_proven())
+        }
+    };
+    if proven() || !session.first_question() {
+        return proven();
+    }
+    let (beside, asked) = (Arc::clone(core), Arc::clone(session));
+    let (told, answered) = tokio::sync::oneshot::channel();
+    // Beside this request: a slot whose callback is given up is lost.
+    core.beside(async move {
+        let answer = by_session(&beside, &asked, &Callback::default()).await;
+        let _ = told.send(answer.is_ok());
+    });
+    matches!(tokio::time::timeout(FIRST_ANSWER, answered).await, Ok(Ok(true))) || proven()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

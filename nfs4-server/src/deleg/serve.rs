@@ -12,7 +12,7 @@ use super::{Machine, named};
 use crate::admin::{DelegationRow, Page};
 use crate::config::Limits;
 use crate::core::Core;
-use crate::state::{Client, Session};
+use crate::state::Client;
 
 fn size(n: u32) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
@@ -49,12 +49,6 @@ impl Core {
             }
         }
         Ok(())
-    }
-
-    /// Whether a client can be called: some session of it has a back channel that was found to work.
-    pub(crate) fn can_be_called(&self, session: &Session) -> bool {
-        session.back_proven()
-            || self.state.sessions_of(session.client().id()).iter().any(|other| other.back_proven())
     }
 
     /// The client has seen the reply to this call.

@@ -5,6 +5,7 @@ use nfs4_deleg::server::{Claim, FileType, Kind, Refusal, Share, Triple, Want, Wa
 use nfs4_proto::{DelegationType, NoDelegation, OpenDelegation, ShareAccess, Status, Want as WantField};
 
 use crate::backend::{FileKind, Meta, OpenAccess, Rights};
+use crate::cb;
 use crate::compound::{Admitted, Ctx};
 use crate::deleg::{Held, Times, granted, refusal_label, refused};
 use crate::export::Place;
@@ -150,7 +151,10 @@ pub(crate) async fn offer(
         None
     };
     let client = ClientKey(attached.client.0);
-    machine.know(client, ctx.core.can_be_called(&attached.session));
+    let called = !none && cb::can_be_called(ctx.core, &attached.session).await;
+    if !none {
+        machine.know(client, called);
+    }
     let want = Want {
         client,
         oid: place.node.oid,

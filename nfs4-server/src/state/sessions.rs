@@ -80,6 +80,8 @@ pub struct Session {
     back_up: AtomicBool,
     /// A probe or callback was answered.
     back_proven: AtomicBool,
+    /// It was asked at the first request that depends on it.
+    back_asked: AtomicBool,
     /// The last probe or callback got no answer.
     back_failed: AtomicBool,
     /// The back channel's slots can no longer be trusted.
@@ -108,6 +110,7 @@ impl Session {
             back_wanted: AtomicBool::new(false),
             back_up: AtomicBool::new(false),
             back_proven: AtomicBool::new(false),
+            back_asked: AtomicBool::new(false),
             back_failed: AtomicBool::new(false),
             back_fault: AtomicBool::new(false),
         }
@@ -209,6 +212,12 @@ impl Session {
     #[must_use]
     pub fn back_proven(&self) -> bool {
         self.back_up() && self.back_proven.load(Ordering::Relaxed)
+    }
+
+    /// Whether the back channel is to be asked whether it works: there is one, of which nothing is known, and this is the
+    /// first time that it matters.
+    pub(crate) fn first_question(&self) -> bool {
+        self.back_up() && !self.back_asked.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a connection carries the back channel and the last probe or callback on it did not fail.

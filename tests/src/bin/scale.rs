@@ -9,7 +9,9 @@ use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use nfs4_client::{Compound, Options, Session};
-use nfs4_tests::scale::{Churn, Opens, Process, churn, directory, entries_of_one_file, fill, idle, list};
+use nfs4_tests::scale::{
+    Churn, Opens, Process, Storm, churn, directory, entries_of_one_file, fill, holders, idle, list, storm,
+};
 
 /// Many of everything, and what one of it costs.
 #[derive(Parser)]
@@ -35,6 +37,18 @@ enum What {
         /// Connections.
         #[arg(long, default_value_t = 10_000)]
         connections: u64,
+    },
+    /// Clients with delegations; then one that wants files of theirs.
+    Delegations {
+        /// Clients.
+        #[arg(long, default_value_t = 100)]
+        clients: u64,
+        /// Delegations of each.
+        #[arg(long, default_value_t = 1_000)]
+        delegations: u64,
+        /// Files that one more client opens for writing.
+        #[arg(long, default_value_t = 10_000)]
+        storm: usize,
     },
     /// Clients with opens.
     Opens {
@@ -129,6 +143,27 @@ async fn clients_with_opens(server: &Process, clients: u64, opens: u64) -> Resul
     Ok(())
 }
 
+async fn delegations_and_a_storm(server: &Process, clients: u64, each_one: u64, files: usize) -> Result<()> {
+    let mut all = holders(server.address, clients, each_one, &bar("files")).await;
+    let (start, count, told) = (server.resident()?, clients * each_one, bar("delegations"));
+    for (n, holder) in (1..).zip(&mut all) {
+        holder.hold(false).await;
+        told(n * each_one, count);
+    }
+    let held = server.resident()?;
+    println!(
+        "{count} delegations of {clients} clients: {} for each",
+        each(held.saturating_sub(start), count)
+    );
+    let Storm { opens, delays, recalls, returns, took } =
+        storm(server.address, all, files, &bar("storm")).await;
+    println!(
+        "{files} of them opened by one more client in {:.1} s: {opens} OPENs, {delays} of them NFS4ERR_DELAY, {recalls} CB_RECALLs, {returns} DELEGRETURNs",
+        took.as_secs_f64()
+    );
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
@@ -137,6 +172,9 @@ async fn main() -> Result<()> {
     match args.what {
         What::Directory { files } => large_directory(&server, files).await,
         What::Idle { connections } => idle_connections(&server, connections).await,
+        What::Delegations { clients, delegations, storm } => {
+            delegations_and_a_storm(&server, clients, delegations, storm).await
+        }
         What::Opens { clients, opens } => clients_with_opens(&server, clients, opens).await,
     }
 }

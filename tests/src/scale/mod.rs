@@ -1,11 +1,13 @@
 //! Many of everything: what a server holds, and what one of it costs. The same functions run small in the tests and
 //! large in the binary `scale`, against any server.
 
+mod delegations;
 mod directory;
 mod idle;
 mod opens;
 mod process;
 
+pub use delegations::{Holder, Storm, holders, storm};
 pub use directory::{Churn, Listing, churn, directory, entries_of_one_file, fill, list};
 pub use idle::idle;
 pub use opens::{Opens, opens};

@@ -118,3 +118,71 @@ async fn a_stateid_of_the_boot_before_is_none() {
     let told = a.run(vec![ops::test_stateid(vec![held.stateid])]).await.ok().test_stateid();
     assert_eq!(told.status_codes[..], [Status::BadStateId]);
 }
+
+/// Three clients with many delegations, a server that dies, and one client that does not come back in time.
+#[tokio::test]
+async fn a_thousand_delegations_are_held_again_after_a_restart() {
+    const EACH: usize = 334;
+    let mut server = TestServer::local_with(|file| {
+        file.exclusive = Some(true);
+        file.lease = Some(5);
+        file.grace = Some(5);
+    })
+    .await;
+    let mut clients = vec![server.holder("a").await, server.holder("b").await, server.holder("late").await];
+    let root = clients[0].root.clone();
+    let mut files = Vec::new();
+    for (n, client) in clients.iter_mut().enumerate() {
+        let mut own = Vec::new();
+        for file in 0..EACH {
+            let how = ops::unchecked(ops::mode(0o666));
+            let open = ops::open_create("o", format!("{n}-{file}"), how);
+            let done = client.run(vec![ops::putfh(&root), open, ArgOp::Getfh]).await.ok();
+            assert!(delegation_of(&done.fh(), &done.open().delegation).is_some_and(|held| held.write));
+            own.push(done.fh());
+        }
+        files.push(own);
+    }
+    server.restart().await;
+    let mut late = clients.pop().unwrap();
+    let mut back = Vec::new();
+    for client in &clients {
+        back.push(again(&server, client).await);
+    }
+    for (client, own) in back.iter_mut().zip(&files) {
+        for fh in own {
+            let reclaim = previous(DelegationType::Write, ShareAccess::BOTH);
+            let open = client.run(vec![ops::putfh(fh), reclaim]).await.ok().open();
+            assert!(delegation_of(fh, &open.delegation).is_some_and(|held| held.write));
+        }
+    }
+    // Nothing is given to others meanwhile, whether it is held by somebody or not.
+    let mut other = Peer::connect(server.address, server.spec("other")).await;
+    for own in &files {
+        let _ = other.open_fh(&own[0], "o", ShareAccess::READ).await.fails(Status::Grace);
+    }
+    for client in &mut back {
+        let _ = client.run(vec![complete()]).await.ok();
+    }
+    // The third one does not come: its files are free when grace is over.
+    let began = std::time::Instant::now();
+    while other.open_fh(&files[2][0], "o", ShareAccess::READ).await.status() == Status::Grace {
+        assert!(began.elapsed() < std::time::Duration::from_secs(10));
+        for client in &mut back {
+            let _ = client.run(vec![ArgOp::Putrootfh]).await.ok();
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    // It is told so, and begins anew.
+    late.reconnect_to(server.address).await;
+    let sequence = late.sequence(0, false);
+    assert_eq!(late.compound(vec![sequence]).await.status(), Status::BadSession);
+    let mut late = again(&server, &late).await;
+    let _ = late
+        .run(vec![ops::putfh(&files[2][1]), previous(DelegationType::Write, ShareAccess::BOTH)])
+        .await
+        .fails(Status::NoGrace);
+    let _ = late.run(vec![complete()]).await.ok();
+    let _ = late.hold_write(&files[2][1]).await;
+    assert_eq!(server.server().delegations().len(), 2 * EACH + 1);
+}
