@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -133,4 +134,44 @@ async fn the_admin_command_prints_tables_for_people_and_json_for_programs() {
     assert!(!ok && error.contains("there is no client"), "{error}");
     drop(process.stop());
     assert!(!socket.exists(), "the socket goes with its server");
+}
+
+/// How many descriptors a process has open.
+fn descriptors(child: &Child) -> usize {
+    std::fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap().count()
+}
+
+/// `limits.descriptors` at N: the objects used longest ago are closed, and found again when they are used.
+#[tokio::test]
+async fn descriptors_of_objects_stay_within_their_limit_and_everybody_is_served() {
+    for (limit, most) in [(64, Some(64)), (4096, None)] {
+        let served = tempfile::tempdir().unwrap();
+        let process = Process::start(&format!(
+            "state = {:?}\nsync-metadata = false\n[limits]\ndescriptors = {limit}\n[[export]]\npath = \"/\"\ndir = {:?}\nsquash = \"none\"",
+            served.path().join("state"),
+            {
+                let dir = served.path().join("export");
+                std::fs::create_dir(&dir).unwrap();
+                dir
+            },
+        ));
+        let own = std::fs::metadata(served.path()).unwrap();
+        let mut peer = Peer::connect(process.address, Spec::new("a").user(own.uid(), own.gid(), &[])).await;
+        let root = peer.root.clone();
+        let before = descriptors(&process.child);
+        let mut files = Vec::new();
+        for n in 0..300 {
+            files.push(peer.file(&root, format!("f{n}"), b"content").await);
+        }
+        let after = descriptors(&process.child);
+        match most {
+            Some(most) => assert!(after <= before + most + 8, "{after}, {before} at first"),
+            None => assert!(after >= before + 300, "{after}, {before} at first"),
+        }
+        for fh in &files {
+            let size = peer.attrs(fh, &[nfs4_proto::Attr::Size]).await.size();
+            assert_eq!(size, Some(7));
+        }
+        process.stop();
+    }
 }
