@@ -1,6 +1,6 @@
 //! A client with a session, whose every number can be chosen.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use nfs4_proto::{
     ArgOp, CallbackSecParms, ChannelAttrs, ClientId, ClientOwner, Compound, CompoundRes, CreateSessionArgs,
@@ -36,6 +36,8 @@ pub struct Spec {
     pub callbacks: Vec<CallbackSecParms>,
     /// Whether RECLAIM_COMPLETE follows at once.
     pub complete: bool,
+    /// The address of this machine that it connects from; another host, for the server.
+    pub from: Option<IpAddr>,
 }
 
 impl Spec {
@@ -69,6 +71,7 @@ impl Spec {
             },
             callbacks: vec![CallbackSecParms::None],
             complete: true,
+            from: None,
         }
     }
 
@@ -177,7 +180,10 @@ impl Peer {
 
     /// Like [`connect`](Self::connect), or the status of the first operation that fails.
     pub async fn try_connect(address: SocketAddr, spec: Spec) -> Result<Self, Status> {
-        let mut raw = Raw::connect(address).await;
+        let mut raw = match spec.from {
+            Some(from) => Raw::connect_from(from, address).await,
+            None => Raw::connect(address).await,
+        };
         let id = exchange_id(&mut raw, &spec).await?;
         let made = create_session(&mut raw, &spec, id.clientid, id.sequenceid).await?;
         let mut peer = Self {
