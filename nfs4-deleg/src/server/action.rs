@@ -71,6 +71,8 @@ pub enum Action {
     /// The file's own change number must be at least this from now on: others were told it while a delegation stood
     /// that is no more.
     Advance {
+        /// The delegation.
+        id: DelegId,
         /// The file.
         oid: Oid,
         /// At least.

@@ -24,7 +24,7 @@ impl Delegations {
     pub fn check_invariants(&self) -> Result<(), Broken> {
         for deleg in self.held.iter() {
             must(deleg.seqid >= 1, 3, "a seqid is at least one")?;
-            match deleg.state {
+            match &deleg.state {
                 State::Recalling(recall) => {
                     let revoke = super::deadlines::Timer::Revoke(deleg.id);
                     let due = (recall.since.plus(self.config.lease), revoke);

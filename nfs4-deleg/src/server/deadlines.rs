@@ -46,7 +46,7 @@ impl Delegations {
                     }
                 }
                 Timer::Recall(id) => {
-                    if let Some(State::Recalling(recall)) = self.held.get(id).map(|d| d.state)
+                    if let Some(State::Recalling(recall)) = self.held.get(id).map(|d| &d.state)
                         && recall.again.is_some_and(|again| again <= now)
                     {
                         self.send_recall(id);

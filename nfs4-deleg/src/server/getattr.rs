@@ -164,7 +164,7 @@ impl Delegations {
     /// What others were told outlives the delegation.
     pub(super) fn advance(&mut self, holder: DelegId) {
         if let Some(deleg) = self.held.get(holder).filter(|d| d.lives() && d.told > d.sc) {
-            self.actions.push_back(Action::Advance { oid: deleg.oid, change: deleg.told });
+            self.actions.push_back(Action::Advance { id: holder, oid: deleg.oid, change: deleg.told });
         }
     }
 

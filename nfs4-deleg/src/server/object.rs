@@ -1,5 +1,6 @@
 //! What is held: delegations, found by their name, their object and their client.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
@@ -79,11 +80,11 @@ pub(super) struct Recalling {
     pub(super) tries: u8,
 }
 
-/// How a delegation stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a delegation stands. A recall is rare, and most delegations are to be small.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Held,
-    Recalling(Recalling),
+    Recalling(Box<Recalling>),
     Revoked(Cause),
 }
 

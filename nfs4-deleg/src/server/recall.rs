@@ -1,5 +1,7 @@
 //! Calling back, and taking what does not come.
 
+use alloc::boxed::Box;
+
 use super::action::{Action, CbOutcome};
 use super::deadlines::Timer;
 use super::object::{Recalling, State};
@@ -33,7 +35,8 @@ impl Delegations {
         if deleg.state != State::Held {
             return;
         }
-        deleg.state = State::Recalling(Recalling { since: now, again: None, cb: None, truncate, tries: 0 });
+        let recall = Recalling { since: now, again: None, cb: None, truncate, tries: 0 };
+        deleg.state = State::Recalling(Box::new(recall));
         let (oid, pushed) = (deleg.oid, deleg.pushed);
         let quiet = now.plus(self.config.quiet);
         self.quiet.add(oid, quiet, self.config.quiet_files);
@@ -113,7 +116,7 @@ impl Delegations {
     fn unschedule(&mut self, id: DelegId) {
         self.unask(id);
         let Some(deleg) = self.held.get(id) else { return };
-        if let State::Recalling(recall) = deleg.state {
+        if let State::Recalling(recall) = &deleg.state {
             self.timers.remove(&(recall.since.plus(self.config.lease), Timer::Revoke(id)));
             if let Some(again) = recall.again {
                 self.timers.remove(&(again, Timer::Recall(id)));

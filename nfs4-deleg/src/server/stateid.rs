@@ -110,8 +110,8 @@ impl Delegations {
     /// A delegation's cause of revocation; `None` for one that is held, or not known.
     #[must_use]
     pub fn revoked(&self, id: DelegId) -> Option<Cause> {
-        match self.held.get(id)?.state {
-            State::Revoked(cause) => Some(cause),
+        match &self.held.get(id)?.state {
+            State::Revoked(cause) => Some(*cause),
             State::Held | State::Recalling(_) => None,
         }
     }

@@ -83,6 +83,12 @@ impl Opened {
         Self { node, access, guard }
     }
 
+    /// The guard, whatever the backend: the object stays usable while it lives.
+    #[must_use]
+    pub fn guard_any(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(&self.guard)
+    }
+
     /// The backend's own guard.
     #[must_use]
     pub fn guard<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {

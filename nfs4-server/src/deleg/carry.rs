@@ -100,7 +100,7 @@ async fn carry(
         Action::WantsCancelled { client, contended, resourced } => {
             tell(core, client, callbacks::wants_cancelled(contended, resourced));
         }
-        Action::Advance { oid, change } => {
+        Action::Advance { oid, change, .. } => {
             let (export, machine) = (Arc::clone(export), Arc::clone(machine));
             let handle: Option<Box<[u8]>> = handle.map(Box::from);
             core.beside(async move {

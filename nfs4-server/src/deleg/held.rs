@@ -1,6 +1,8 @@
-//! What the server keeps for each delegation, beside the machine.
+//! What the server keeps for each delegation, beside the machine: small, as there may be a million.
 
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use nfs4_deleg::server::DelegId;
 use nfs4_deleg::{Now, Oid};
@@ -10,14 +12,12 @@ use crate::backend::{Opened, Time};
 /// For one delegation.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The file.
-    pub(crate) oid: Oid,
-    /// The backend's part of its handle.
+    /// The backend's part of the file's handle.
     pub(crate) handle: Box<[u8]>,
-    /// The file, open: it serves READ and WRITE under the delegation's stateid.
+    /// The file, open: where an open file outlives its last name, one that is held does too.
     pub(crate) opened: Option<Opened>,
-    /// Its times now.
-    pub(crate) times: Times,
+    /// The file's times, where they are delegated too.
+    pub(crate) times: Option<Times>,
 }
 
 /// Access and modification time of a file when they were delegated, or as the holder set them since: what it says of
@@ -30,112 +30,109 @@ pub(crate) struct Times {
     pub(crate) modify: Time,
 }
 
-#[derive(Debug)]
-struct Kept {
-    oid: Oid,
-    opened: Option<Opened>,
-    times: Times,
-    /// When it was first called back.
-    recalled: Option<Now>,
-}
+/// Keeps a file open.
+type Open = Arc<dyn Any + Send + Sync>;
 
-#[derive(Debug)]
-struct Handle {
-    raw: Box<[u8]>,
-    holders: u32,
+struct Kept {
+    handle: Box<[u8]>,
+    open: Option<Open>,
+    times: Option<Box<Times>>,
+    /// Milliseconds at which it was first called back; 0: it was not.
+    recalled: u64,
 }
 
 /// All of an export.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct AllHeld {
     held: HashMap<DelegId, Kept>,
-    /// Handles of files that are held; without a holder, of files that somebody was promised.
-    handles: HashMap<Oid, Handle>,
-    /// Delegations with a file that may be closed, in the order in which it was opened.
-    open: VecDeque<DelegId>,
+    /// Handles of files that somebody was promised a delegation of.
+    promised: HashMap<Oid, Box<[u8]>>,
+    /// Files that are open for the sake of a delegation's I/O alone, those opened longest ago first.
+    open: VecDeque<(DelegId, Opened)>,
 }
 
-/// Files that stay open for the sake of delegations alone, and can be opened again at any time.
-const OPEN: usize = 1024;
+/// Most of those; each may be opened again at any time.
+const OPEN: usize = 256;
+
+/// What ended: when it was called back, and what is to be dropped outside of any lock.
+pub(super) type Ended = (Option<Now>, Option<Open>, Option<Opened>);
 
 impl AllHeld {
     pub(super) fn insert(&mut self, id: DelegId, held: Held) {
-        let Held { oid, handle: raw, opened, times } = held;
-        let handle = self.handles.entry(oid).or_insert(Handle { raw, holders: 0 });
-        handle.holders = handle.holders.saturating_add(1);
-        self.held.insert(id, Kept { oid, opened, times, recalled: None });
+        let Held { handle, opened, times } = held;
+        let open = opened.map(|opened| opened.guard_any());
+        self.held.insert(id, Kept { handle, open, times: times.map(Box::new), recalled: 0 });
     }
 
-    /// It ended. When it was called back, and what is to be dropped outside of any lock. `promised` says whether somebody
-    /// was promised one on the file.
-    pub(super) fn remove(
-        &mut self,
-        id: DelegId,
-        promised: impl Fn(Oid) -> bool,
-    ) -> (Option<Now>, Option<Opened>) {
-        let Some(kept) = self.held.remove(&id) else { return (None, None) };
-        if let Some(handle) = self.handles.get_mut(&kept.oid) {
-            handle.holders = handle.holders.saturating_sub(1);
-            if handle.holders == 0 && !promised(kept.oid) {
-                self.handles.remove(&kept.oid);
-            }
+    pub(super) fn remove(&mut self, id: DelegId) -> Ended {
+        let opened = self.take_opened(id);
+        let Some(kept) = self.held.remove(&id) else { return (None, None, opened) };
+        if self.held.len().saturating_mul(4) < self.held.capacity() && self.held.capacity() > 4096 {
+            self.held.shrink_to_fit();
         }
-        (kept.recalled, kept.opened)
+        let recalled = (kept.recalled != 0).then(|| Now::from_millis(kept.recalled));
+        (recalled, kept.open, opened)
     }
 
     pub(super) fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// The handle of a file that is held or promised.
-    pub(super) fn handle(&self, oid: Oid) -> Option<Box<[u8]>> {
-        self.handles.get(&oid).map(|handle| handle.raw.clone())
+    /// The handle of a file that is held.
+    pub(super) fn handle(&self, id: DelegId) -> Option<Box<[u8]>> {
+        self.held.get(&id).map(|kept| kept.handle.clone())
+    }
+
+    /// The handle of a file that somebody was promised.
+    pub(super) fn promised(&mut self, oid: Oid) -> Option<Box<[u8]>> {
+        self.promised.get(&oid).cloned()
     }
 
     pub(super) fn opened(&self, id: DelegId) -> Option<Opened> {
-        self.held.get(&id)?.opened.clone()
+        self.open.iter().rev().find(|(held, _)| *held == id).map(|(_, opened)| opened.clone())
     }
 
-    pub(super) fn close(&mut self, id: DelegId) -> Option<Opened> {
-        self.held.get_mut(&id)?.opened.take()
+    fn take_opened(&mut self, id: DelegId) -> Option<Opened> {
+        let at = self.open.iter().position(|(held, _)| *held == id)?;
+        self.open.remove(at).map(|(_, opened)| opened)
+    }
+
+    /// It was taken: its file is closed.
+    pub(super) fn close(&mut self, id: DelegId) -> (Option<Open>, Option<Opened>) {
+        (self.held.get_mut(&id).and_then(|kept| kept.open.take()), self.take_opened(id))
     }
 
     pub(super) fn times(&self, id: DelegId) -> Option<Times> {
-        Some(self.held.get(&id)?.times)
+        self.held.get(&id)?.times.as_deref().copied()
     }
 
     pub(super) fn set_times(&mut self, id: DelegId, times: Times) {
         if let Some(kept) = self.held.get_mut(&id) {
-            kept.times = times;
+            kept.times = Some(Box::new(times));
         }
     }
 
     /// It is called back.
     pub(super) fn recalled(&mut self, id: DelegId, now: Now) {
-        if let Some(kept) = self.held.get_mut(&id) {
-            kept.recalled.get_or_insert(now);
+        if let Some(kept) = self.held.get_mut(&id).filter(|kept| kept.recalled == 0) {
+            kept.recalled = now.as_millis().max(1);
         }
     }
 
-    /// Keeps a file open for the delegation for a while; what was open longest is to be dropped for it.
+    /// Keeps a file open for the delegation's I/O for a while; what was open longest is to be dropped for it.
     pub(super) fn keep_open(&mut self, id: DelegId, opened: Opened) -> Option<Opened> {
-        let Some(kept) = self.held.get_mut(&id) else { return Some(opened) };
-        if let Some(old) = kept.opened.replace(opened) {
-            return Some(old);
+        if !self.held.contains_key(&id) {
+            return Some(opened);
         }
-        self.open.push_back(id);
-        if self.open.len() > OPEN {
-            let oldest = self.open.pop_front()?;
-            return self.close(oldest);
-        }
-        None
+        self.open.push_back((id, opened));
+        if self.open.len() > OPEN { self.open.pop_front().map(|(_, opened)| opened) } else { None }
     }
 
     /// Somebody was promised a delegation on the file; `live` says of which files that is still so.
-    pub(super) fn promise(&mut self, oid: Oid, raw: Box<[u8]>, wants: usize, live: impl Fn(Oid) -> bool) {
-        if self.handles.len() > self.held.len().saturating_add(wants.saturating_mul(2)).saturating_add(64) {
-            self.handles.retain(|oid, handle| handle.holders > 0 || live(*oid));
+    pub(super) fn promise(&mut self, oid: Oid, handle: Box<[u8]>, wants: usize, live: impl Fn(Oid) -> bool) {
+        if self.promised.len() > wants.saturating_mul(2).saturating_add(64) {
+            self.promised.retain(|oid, _| live(*oid));
         }
-        self.handles.entry(oid).or_insert(Handle { raw, holders: 0 });
+        self.promised.insert(oid, handle);
     }
 }

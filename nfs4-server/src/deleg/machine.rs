@@ -13,7 +13,7 @@ use nfs4_deleg::{ClientKey, Now, Oid};
 use nfs4_proto::{StateId, Status};
 use tokio::sync::{Notify, oneshot};
 
-use super::held::AllHeld;
+use super::held::{AllHeld, Ended};
 use super::{Go, Held, Parked, Times, name};
 use crate::backend::Opened;
 use crate::core::now_since;
@@ -121,7 +121,7 @@ impl Inner {
     /// is kept for a delegation that ended is thrown away: its handle may be needed.
     fn drain(&mut self, now: Now) {
         while let Some(action) = self.machine.poll_action() {
-            let about = match action {
+            let handle = match action {
                 Action::Resume(id) if !self.writing => {
                     self.tell(id, Go::On);
                     continue;
@@ -130,25 +130,26 @@ impl Inner {
                     self.tell(id, Go::Away);
                     continue;
                 }
-                Action::Advance { oid, change } => {
+                Action::Advance { id, oid, change } => {
                     let floor = self.floors.entry(oid).or_default();
                     *floor = change.max(*floor);
-                    Some(oid)
+                    self.held.handle(id)
                 }
-                Action::Recall { oid, deleg, .. } => {
+                Action::Recall { deleg, .. } => {
                     self.held.recalled(deleg.id, now);
-                    Some(oid)
+                    self.held.handle(deleg.id)
                 }
                 Action::Push { oid, grant, .. } => {
-                    if let Some(handle) = self.held.handle(oid) {
-                        self.held.insert(
-                            grant.deleg.id,
-                            Held { oid, handle, opened: None, times: Times::default() },
-                        );
+                    let handle = self.held.promised(oid);
+                    if let Some(handle) = handle.clone() {
+                        self.held.insert(grant.deleg.id, Held { handle, opened: None, times: None });
                     }
-                    Some(oid)
+                    handle
                 }
-                Action::GetAttr { oid, .. } => Some(oid),
+                Action::GetAttr { client, oid, .. } => {
+                    let held = self.machine.held_by(client, oid);
+                    held.and_then(|held| self.held.handle(held.deleg.id))
+                }
                 Action::Revoked { .. } => {
                     self.writing = true;
                     None
@@ -158,16 +159,14 @@ impl Inner {
                 | Action::Available { .. }
                 | Action::WantsCancelled { .. } => None,
             };
-            let handle = about.and_then(|oid| self.held.handle(oid));
             self.todo.push_back((action, handle));
         }
     }
 
     /// A delegation ended: what was kept for it, to be dropped outside of the lock.
-    fn end(&mut self, id: DelegId, now: Now) -> (Option<Now>, Option<Opened>) {
+    fn end(&mut self, id: DelegId, now: Now) -> Ended {
         self.drain(now);
-        let machine = &self.machine;
-        self.held.remove(id, |oid| machine.concerns(oid))
+        self.held.remove(id)
     }
 
     fn tell(&mut self, id: WaitId, go: Go) {
@@ -405,11 +404,11 @@ impl Machine {
         oid: Oid,
         deleg: DelegRef,
     ) -> Result<Option<Now>, Status> {
-        let (recalled, opened) = self.step(|inner, now| {
+        let (recalled, open, opened) = self.step(|inner, now| {
             inner.machine.give_back(now, client, oid, deleg)?;
             Ok::<_, Status>(inner.end(deleg.id, now))
         })?;
-        drop(opened);
+        drop((open, opened));
         Ok(recalled)
     }
 

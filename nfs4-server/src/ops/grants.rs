@@ -172,7 +172,8 @@ pub(crate) async fn offer(
         },
         change,
     };
-    let held = Held { oid: place.node.oid, handle: Box::from(&*backend.handle(&place.node)), opened, times };
+    let times = asked.times.then_some(times);
+    let held = Held { handle: Box::from(&*backend.handle(&place.node)), opened, times };
     let Some((machine, answer)) = permit.grant(&want, held) else {
         return Ok((false, asked.without_machine()));
     };

@@ -69,6 +69,9 @@ pub async fn holders(address: SocketAddr, clients: u64, each: u64, told: Told<'_
 
 impl Holder {
     /// A delegation of each file, and no open.
+    ///
+    /// # Panics
+    /// Where the server gives none.
     pub async fn hold(&mut self, write: bool) {
         let access = if write { ShareAccess::BOTH } else { ShareAccess::READ };
         for fh in self.files.clone() {
@@ -97,6 +100,9 @@ impl Holder {
 }
 
 /// One client opens `files` that others hold for writing, 32 at a time.
+///
+/// # Panics
+/// Where the server answers what it may not.
 pub async fn storm(address: SocketAddr, holders: Vec<Holder>, files: usize, told: Told<'_>) -> Storm {
     let all: Vec<Fh> = holders.iter().flat_map(|holder| holder.files.iter().cloned()).take(files).collect();
     let (stop, recalls) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));

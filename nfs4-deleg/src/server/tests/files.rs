@@ -99,7 +99,9 @@ fn fs_16_17_change_moves_with_each_answer_while_the_holder_has_more() {
     assert_eq!(ask(&mut w, 101, 9_000, own(200)), (201, 9_000, true));
     assert_eq!(ask(&mut w, 100, 50, own(205)), (205, 50, false), "after a flush it stands still");
     assert_eq!(w.back(A, a), Ok(()));
-    assert_eq!(w.out(), [Action::Advance { oid: F, change: 205 }], "what was told outlives it");
+    let out = w.out();
+    let advance = matches!(out.as_slice(), [Action::Advance { oid: F, change: 205, .. }]);
+    assert!(advance, "what was told outlives it: {out:?}");
 }
 
 #[test]
