@@ -6,7 +6,7 @@ use nfs4_proto::{
     CreateHow, CreateOk, CreateType, Data, Fh, GetattrArgs, GetattrOk, GetfhOk, LookupArgs, OpNum, OpenArgs,
     OpenClaim, OpenHow, OpenOk, PutfhArgs, ReadArgs, ReadOk, ReaddirArgs, ReaddirOk, RemoveArgs, RemoveOk,
     RenameArgs, RenameOk, ResOp, SetattrArgs, ShareAccess, ShareDeny, StableHow, StateId, StateOwner, Status,
-    Verifier, WriteArgs, WriteOk,
+    Verifier, Want, WriteArgs, WriteOk,
 };
 use nfs4_xdr::Opaque;
 
@@ -25,11 +25,13 @@ pub enum OpenFor {
 
 impl OpenFor {
     fn access(self) -> ShareAccess {
-        match self {
+        let access = match self {
             Self::Read => ShareAccess::READ,
             Self::Write => ShareAccess::WRITE,
             Self::Both => ShareAccess::READ | ShareAccess::WRITE,
-        }
+        };
+        // Nobody here would return a delegation.
+        access.with_want(Want::No)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What tests do all the time with files and directories.
 
-use nfs4_proto::{ArgOp, Attr, Attrs, Fh, ShareAccess, ShareDeny, StateId, Status};
+use nfs4_proto::{ArgOp, Attr, Attrs, Fh, OpenClaim, OpenHow, ShareAccess, ShareDeny, StateId, Status, Want};
 
 use super::{Peer, ops};
 
@@ -14,10 +14,13 @@ pub struct Opened {
 }
 
 impl Peer {
-    /// Creates a file (or opens the one that is there) for reading and writing, by owner "o".
+    /// Creates a file (or opens the one that is there) for reading and writing, by owner "o". A delegation is not wanted:
+    /// nobody would return it.
     pub async fn create(&mut self, dir: &Fh, name: impl AsRef<[u8]>) -> Opened {
-        let how = ops::unchecked(ops::mode(0o644));
-        let done = self.run(vec![ops::putfh(dir), ops::open_create("o", name, how), ArgOp::Getfh]).await.ok();
+        let how = OpenHow::Create(ops::unchecked(ops::mode(0o644)));
+        let access = ShareAccess::BOTH.with_want(Want::No);
+        let open = ops::open("o", access, ShareDeny::NONE, how, OpenClaim::Null(ops::name(name)));
+        let done = self.run(vec![ops::putfh(dir), open, ArgOp::Getfh]).await.ok();
         Opened { fh: done.fh(), stateid: done.open().stateid }
     }
 
