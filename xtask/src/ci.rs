@@ -12,7 +12,9 @@ pub(crate) fn run() -> Result<()> {
     no_std()?;
     // The README's own test command.
     sh("cargo", &["test", "--workspace"])?;
+    crate::faults::run(false)?;
     sh("cargo", &["build", "--release", "-p", "nfs4-server", "-p", "nfs4-client"])?;
+    sh("cargo", &["build", "--release", "-p", "nfs4-tests", "--bin", "upgrade"])?;
     sh("bash", &["tests/lab/ci"])?;
     crate::fuzz::run(FUZZ_SECONDS)
 }

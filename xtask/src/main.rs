@@ -4,6 +4,7 @@
 mod ci;
 mod coverage;
 mod delegations;
+mod faults;
 mod fuzz;
 mod run;
 mod tidy;
@@ -24,6 +25,18 @@ enum Task {
     Ci,
     /// Print docs/protocol-coverage.md.
     Coverage,
+    /// Seed each fault of the delegation machine, one at a time, and see which tests find it: docs/faults-seeded.md.
+    Faults {
+        /// Write the page instead of comparing it.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Compare the delegation machine with its model: any events, at least as many as these.
+    Model {
+        /// Events.
+        #[arg(long, default_value_t = 10_000_000)]
+        events: u64,
+    },
     /// Run each fuzz target from its kept corpus.
     Fuzz {
         /// Seconds for each target.
@@ -49,6 +62,8 @@ fn main() -> anyhow::Result<()> {
             print!("{}", coverage::page());
             Ok(())
         }
+        Task::Faults { write } => faults::run(write),
+        Task::Model { events } => faults::compare(events),
         Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::Sim { args } => {
             let mut all = vec!["run", "-q", "-p", "nfs4-tests", "--bin", "sim", "--"];

@@ -227,6 +227,23 @@ impl Fault {
     }
 }
 
+/// The fault that the tests of this run are to find: `NFS4_FAULT`, by its name. For `cargo xtask faults`.
+#[cfg(all(test, feature = "faults"))]
+pub(super) fn of_this_run() -> Option<Fault> {
+    extern crate std;
+    let name = std::env::var("NFS4_FAULT").ok()?;
+    let known = Fault::ALL.iter().copied().find(|fault| alloc::format!("{fault:?}") == name);
+    Some(known.unwrap_or_else(|| panic!("NFS4_FAULT={name}: no such fault")))
+}
+
+#[cfg(all(not(test), feature = "faults"))]
+pub(super) const fn of_this_run() -> Option<Fault> {
+    None
+}
+
+/// Whether faults can be switched on in this build. Never in a server.
+pub const SEEDABLE: bool = cfg!(feature = "faults");
+
 impl Delegations {
     /// Makes a decision wrongly from now on.
     #[cfg(feature = "faults")]

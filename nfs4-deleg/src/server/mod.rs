@@ -36,7 +36,7 @@ mod wants;
 pub use action::{Action, CbOutcome, Event, Stamp};
 pub use check::Broken;
 pub use config::Config;
-pub use faults::Fault;
+pub use faults::{Fault, SEEDABLE};
 pub use getattr::{AttrsFrom, Overlay, OwnAttrs, vet_time};
 pub use grant::{Claim, FileType, Grant, Refusal, Want, Wanted};
 pub use intent::{Effect, Intent, Need, Party, RULES, Row, Rule, Share};
@@ -129,7 +129,7 @@ impl Delegations {
             dirty: BTreeSet::new(),
             actions: VecDeque::new(),
             #[cfg(feature = "faults")]
-            seeded: None,
+            seeded: faults::of_this_run(),
         }
     }
 

@@ -105,6 +105,21 @@ fn fs_16_17_change_moves_with_each_answer_while_the_holder_has_more() {
 }
 
 #[test]
+fn an_upgraded_holder_is_measured_by_the_change_of_the_upgrade() {
+    let mut w = World::new();
+    let read = w.holds(A, Kind::Read);
+    // Its own WRITEs by an open moved the file on.
+    let want = Want { change: 300, ..w.want(A, WRITE, Wanted::Write) };
+    assert_eq!(w.open_with(&want).map(|grant| grant.deleg), Ok(DelegRef { seqid: 2, ..read }));
+    let AttrsFrom::Ask(id) = w.m.attrs_of(w.now, Party::Client(B), F) else { panic!() };
+    let Some(Action::GetAttr { cb, .. }) = w.m.poll_action() else { panic!() };
+    w.done(cb, CbOutcome::Attrs { change: 300, size: 50, access: None, modify: None });
+    let own = OwnAttrs { change: 300, size: 50 };
+    let AttrsFrom::Overlay(seen) = w.m.attrs_again(w.now, id, own) else { panic!() };
+    assert_eq!((seen.change, seen.touched), (300, false), "it has changed nothing since");
+}
+
+#[test]
 fn fs_18_19_20_a_silent_holder_is_recalled_and_the_holder_itself_is_never_asked() {
     let mut w = World::new();
     let a = w.holds(A, Kind::Write);

@@ -69,6 +69,7 @@ fn fs_44_a_second_want_is_refused_and_wants_are_cancelled() {
     assert_eq!(w.m.state_of(B), (0, 1));
     let cancel = Want { wanted: Wanted::Cancel, ..want };
     assert_eq!(wants(&mut w, &cancel), Err(Refusal::Cancelled));
+    assert!(!w.m.already_wanted(B, F));
     assert!(wants(&mut w, &want).is_err());
     w.event(Event::DropWants(B));
     assert_eq!(w.out(), [Action::WantsCancelled { client: B, contended: true, resourced: false }]);
