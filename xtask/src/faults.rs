@@ -28,11 +28,11 @@ fn program() -> Result<PathBuf> {
         .context("cargo cannot be started")?;
     ensure!(out.status.success(), "the tests of nfs4-deleg cannot be built");
     let lines = String::from_utf8(out.stdout)?;
-    let executable = lines.lines().filter_map(|line| {
+    let mut executable = lines.lines().filter_map(|line| {
         let (_, rest) = line.split_once("\"executable\":\"")?;
         Some(PathBuf::from(rest.split_once('"')?.0))
     });
-    executable.last().context("cargo names no test program")
+    executable.next_back().context("cargo names no test program")
 }
 
 /// The tests that fail under a fault; none: no fault.
