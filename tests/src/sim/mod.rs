@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "here a broken rule is a panic")]
 
 mod client;
+mod machine;
 mod oracle;
 mod server;
 mod wire;

@@ -1,23 +1,22 @@
-//! A server: the model of the delegations, files of eight bytes, and a reply cache.
+//! A server: the delegation machine, files of eight bytes, and a reply cache.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "few of all operations are played; any other is a panic")]
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use nfs4_deleg::model::{
-    Admit, AttrsFrom, Call, Cause, CbOutcome, Claim, Config, Kind, Model, Out, Sid, Want, Wanted,
-};
+use nfs4_deleg::model::{Admit, AttrsFrom, Call, Cause, CbOutcome, Claim, Kind, Out, Sid, Want, Wanted};
 use nfs4_deleg::server::{Intent, Party, Share};
-use nfs4_deleg::{ClientKey, Millis, Now, Oid};
+use nfs4_deleg::{ClientKey, Now, Oid};
 use nfs4_proto::{
     Ace, AceFlags, AceMask, AceType, ArgOp, Attr, CbArgOp, CbCompound, CbCompoundRes, CbGetattrArgs,
     CbRecallArgs, CbResOp, CbSequenceArgs, ChangeInfo, GetattrOk, OpenArgs, OpenClaim, OpenDelegation,
-    OpenOk, OpenResultFlags, Owner, ReadDelegation, ReadOk, ResOp, SeqStatusFlags, SequenceOk, ShareAccess,
-    SpaceLimit, StableHow, StateId, Status, TestStateidOk, WriteDelegation, WriteOk,
+    OpenOk, OpenResultFlags, Owner, ReadDelegation, ReadOk, ResOp, SequenceOk, ShareAccess, SpaceLimit,
+    StableHow, StateId, Status, TestStateidOk, WriteDelegation, WriteOk,
 };
 use nfs4_xdr::List;
 
+use super::machine::Machine;
 use super::oracle::Oracle;
 use super::wire;
 
@@ -67,7 +66,7 @@ enum Done {
 
 #[derive(Debug)]
 pub(super) struct Server {
-    pub(super) model: Model,
+    machine: Machine,
     lease: u64,
     files: BTreeMap<usize, File>,
     sessions: BTreeMap<u64, Session>,
@@ -96,15 +95,8 @@ fn oid(file: usize) -> Oid {
 
 impl Server {
     pub(super) fn new(lease: u64) -> Self {
-        let config = Config {
-            lease: Millis(lease),
-            patience: Millis(lease / 4),
-            retry: Millis(200),
-            quiet: Millis(100),
-            ..Config::default()
-        };
         Self {
-            model: Model::new(config),
+            machine: Machine::new(lease),
             lease,
             files: BTreeMap::new(),
             sessions: BTreeMap::new(),
@@ -118,14 +110,12 @@ impl Server {
 
     pub(super) fn welcome(&mut self, now: u64, client: u64) {
         self.sessions.insert(client, Session { last: now, ..Session::default() });
-        self.model.client(ClientKey(client));
-        self.model.back_channel(ClientKey(client), true);
+        self.machine.client(ClientKey(client));
     }
 
     pub(super) fn holds(&self, client: u64, file: usize) -> Option<Kind> {
-        let live =
-            |d: &&nfs4_deleg::model::Deleg| d.client == ClientKey(client) && d.oid == oid(file) && d.lives();
-        self.model.delegations().iter().find(live).map(|d| d.kind)
+        let mut all = self.machine.all().into_iter();
+        all.find(|d| d.client == ClientKey(client) && d.oid == oid(file) && d.lives).map(|d| d.kind)
     }
 
     pub(super) fn receive(&mut self, now: u64, bytes: &Bytes, oracle: &mut Oracle) {
@@ -151,17 +141,10 @@ impl Server {
         *known = (seq, None);
         session.last = now;
         if std::mem::take(&mut session.expired) {
-            self.model.renewed(ClientKey(client));
+            self.machine.renewed(ClientKey(client));
         }
-        self.model.reply_seen(ClientKey(client), Call { slot, seq: seq - 1 });
-        let mut flags = SeqStatusFlags::empty();
-        for cause in self.model.flags(ClientKey(client)) {
-            flags |= match cause {
-                Cause::Late => SeqStatusFlags::RECALLABLE_STATE_REVOKED,
-                Cause::Expired => SeqStatusFlags::EXPIRED_SOME_STATE_REVOKED,
-                Cause::Admin => SeqStatusFlags::ADMIN_STATE_REVOKED,
-            };
-        }
+        self.machine.reply_seen(ClientKey(client), Call { slot, seq: seq - 1 });
+        let flags = self.machine.flags(ClientKey(client));
         let first = ResOp::Sequence(Ok(SequenceOk {
             sessionid: sequence.sessionid,
             sequenceid: seq,
@@ -206,8 +189,8 @@ impl Server {
     fn admit(&mut self, now: u64, job: &mut Job, intent: &Intent) -> Result<Admit, Status> {
         let (at, party) = (Now::from_millis(now), Party::Client(ClientKey(job.client)));
         let admit = match job.turn.take() {
-            Some(turn) => self.model.admit_again(at, turn),
-            None => self.model.admit(at, party, intent),
+            Some(turn) => self.machine.admit_again(at, turn),
+            None => self.machine.admit(at, party, intent),
         };
         if admit == Admit::Delay { Err(Status::Delay) } else { Ok(admit) }
     }
@@ -256,8 +239,8 @@ impl Server {
             ArgOp::Getattr(_) => {
                 let kept = *self.files.entry(file).or_default();
                 let from = match job.turn.take() {
-                    Some(turn) => self.model.attrs_again(turn, kept.change, 8),
-                    None => self.model.attrs_of(at, Party::Client(key), oid(file)),
+                    Some(turn) => self.machine.attrs_again(turn, kept.change, 8),
+                    None => self.machine.attrs_of(at, Party::Client(key), oid(file)),
                 };
                 let (change, size) = match from {
                     AttrsFrom::Ask(wait) => return Done::Wait(wait),
@@ -276,26 +259,26 @@ impl Server {
                 let Some((_, file, share)) = self.opens.remove(&number(args.open_stateid)) else {
                     return Done::Yes(ResOp::Close(Err(Status::BadStateId)));
                 };
-                self.model.closed(key, oid(file), share);
+                self.machine.closed(key, oid(file), share);
                 Done::Yes(ResOp::Close(Ok(StateId::INVALID)))
             }
             ArgOp::Delegreturn(args) => {
                 let kind = self.holds(client, file);
                 let sid = Sid { other: number(args.deleg_stateid), seqid: args.deleg_stateid.seqid };
-                let status = self.model.give_back(at, key, oid(file), sid);
+                let status = self.machine.give_back(at, key, oid(file), sid);
                 if status == Status::Ok && kind == Some(Kind::Write) {
                     oracle.returned(client, file, self.files.entry(file).or_default().value);
                 }
                 Done::Yes(ResOp::Delegreturn(if status == Status::Ok { Ok(()) } else { Err(status) }))
             }
             ArgOp::TestStateid(args) => {
-                let test = |s: &StateId| self.model.test(key, Sid { other: number(*s), seqid: s.seqid });
+                let test = |s: &StateId| self.machine.test(key, Sid { other: number(*s), seqid: s.seqid });
                 let status_codes =
                     List::new(args.stateids.iter().map(test).collect::<Vec<_>>()).expect("few");
                 Done::Yes(ResOp::TestStateid(Ok(TestStateidOk { status_codes })))
             }
             ArgOp::FreeStateid(args) => {
-                let status = self.model.free(key, number(args.stateid));
+                let status = self.machine.free(key, number(args.stateid));
                 Done::Yes(ResOp::FreeStateid(if status == Status::Ok { Ok(()) } else { Err(status) }))
             }
             _ => panic!("not played: {op:?}"),
@@ -313,7 +296,7 @@ impl Server {
         let claim = match &args.claim {
             OpenClaim::DelegCurFh(stateid) => {
                 let sid = Sid { other: number(*stateid), seqid: stateid.seqid };
-                let status = self.model.check(key, sid, oid(file), false);
+                let status = self.machine.check(key, sid, oid(file), false);
                 if status != Status::Ok {
                     return Done::Yes(ResOp::Open(Err(status)));
                 }
@@ -330,9 +313,8 @@ impl Server {
         let call = Call { slot: job.slot, seq: job.seq };
         let wanted = Wanted::NoPreference;
         let want = Want { client: key, oid: oid(file), share, wanted, times: false, claim, call, change };
-        let grant = if claim == Claim::Fresh { self.model.grant(at, id_, &want).ok() } else { None };
-        self.model.opened(key, oid(file), share);
-        self.model.finish(id_);
+        let grant = if claim == Claim::Fresh { self.machine.grant(at, id_, &want) } else { None };
+        self.machine.finish(id_, Some((key, oid(file), share)));
         self.next += 1;
         self.opens.insert(self.next, (client, file, share));
         let permissions = Ace {
@@ -341,9 +323,9 @@ impl Server {
             access_mask: AceMask::empty(),
             who: Owner::new("").expect("short"),
         };
-        let delegation = grant.map_or(OpenDelegation::None, |grant| {
-            let stateid = id(DELEG, grant.sid.other, grant.sid.seqid);
-            match grant.kind {
+        let delegation = grant.map_or(OpenDelegation::None, |(sid, kind)| {
+            let stateid = id(DELEG, sid.other, sid.seqid);
+            match kind {
                 Kind::Read => OpenDelegation::Read(ReadDelegation { stateid, recall: false, permissions }),
                 Kind::Write => OpenDelegation::Write(WriteDelegation {
                     stateid,
@@ -373,7 +355,7 @@ impl Server {
     ) -> Result<Option<u64>, Status> {
         let status = if stateid.other[0] == DELEG {
             let sid = Sid { other: number(stateid), seqid: stateid.seqid };
-            self.model.check(ClientKey(job.client), sid, oid(job.file), write)
+            self.machine.check(ClientKey(job.client), sid, oid(job.file), write)
         } else if self.opens.get(&number(stateid)).is_some_and(|o| o.0 == job.client && o.1 == job.file) {
             Status::Ok
         } else {
@@ -384,7 +366,7 @@ impl Server {
         }
         match self.admit(now, job, intent)? {
             Admit::Go(id) => {
-                self.model.finish(id);
+                self.machine.finish(id, None);
                 Ok(None)
             }
             Admit::Wait(id) => Ok(Some(id)),
@@ -392,10 +374,10 @@ impl Server {
         }
     }
 
-    /// Carries out what the model wants.
+    /// Carries out what the machine wants.
     fn drain(&mut self, now: u64, oracle: &mut Oracle) {
         loop {
-            let all = self.model.take_out();
+            let all = self.machine.take_out();
             if all.is_empty() {
                 return;
             }
@@ -429,7 +411,7 @@ impl Server {
                     }
                     Out::Revoked { client, other, cause } => {
                         let until = if cause == Cause::Expired { now } else { now + self.lease };
-                        let known = self.model.delegations().iter().find(|d| d.sid.other == other);
+                        let known = self.machine.all().into_iter().find(|d| d.sid.other == other);
                         let file =
                             usize::try_from(known.expect("kept until it is freed").oid.0).expect("small");
                         oracle.took(now, until, client.0, file, self.files.entry(file).or_default().value);
@@ -493,8 +475,8 @@ impl Server {
     fn settle(&mut self, now: u64, callback: Callback, outcome: CbOutcome, attrs: Option<(u64, u64)>) {
         let (at, key) = (Now::from_millis(now), ClientKey(callback.client));
         match callback.recall {
-            Some(other) => self.model.recall_answered(at, key, other, outcome),
-            None => self.model.attrs_answered(at, key, oid(callback.file), attrs),
+            Some(other) => self.machine.recall_answered(at, other, outcome),
+            None => self.machine.attrs_answered(at, key, oid(callback.file), attrs),
         }
     }
 
@@ -517,12 +499,11 @@ impl Server {
                 self.forget(now, client, oracle);
             } else if !session.expired {
                 session.expired = true;
-                self.model.expired(at, ClientKey(client));
+                self.machine.expired(at, ClientKey(client));
             }
         }
-        self.model.timeout(at);
+        self.machine.timeout(at);
         self.drain(now, oracle);
-        self.model.check_facts().unwrap();
     }
 
     /// A client is gone, with all that it had.
@@ -531,16 +512,16 @@ impl Server {
             self.parked.iter().filter(|(_, j)| j.client == client).map(|(id, _)| *id).collect();
         for id in waits {
             self.parked.remove(&id);
-            self.model.forget_waiter(id);
+            self.machine.forget_waiter(id);
         }
-        for deleg in self.model.delegations() {
-            if deleg.client == ClientKey(client) && deleg.lives() {
+        for deleg in self.machine.all() {
+            if deleg.client == ClientKey(client) && deleg.lives {
                 let file = usize::try_from(deleg.oid.0).expect("small");
                 oracle.took(now, now, client, file, self.files.entry(file).or_default().value);
             }
         }
         self.opens.retain(|_, open| open.0 != client);
-        self.model.gone(Now::from_millis(now), ClientKey(client));
+        self.machine.gone(Now::from_millis(now), ClientKey(client));
     }
 }
 
