@@ -22,7 +22,7 @@ pub(super) struct Known {
 
 #[derive(Debug)]
 pub(super) struct Machine {
-    machine: Delegations,
+    inner: Delegations,
     now: Now,
     permits: BTreeMap<u64, Permit>,
     next: u64,
@@ -65,7 +65,7 @@ impl Machine {
             ..Config::default()
         };
         Self {
-            machine: Delegations::new(config),
+            inner: Delegations::new(config),
             now: Now::default(),
             permits: BTreeMap::new(),
             next: 0,
@@ -75,7 +75,7 @@ impl Machine {
     }
 
     fn event(&mut self, event: Event) {
-        self.machine.handle_event(self.now, event);
+        self.inner.handle_event(self.now, event);
     }
 
     pub(super) fn client(&mut self, client: ClientKey) {
@@ -91,7 +91,7 @@ impl Machine {
             kind: kind(d.kind),
             lives: d.revoked.is_none(),
         };
-        self.machine.iter().map(known).collect()
+        self.inner.iter().map(known).collect()
     }
 
     pub(super) fn renewed(&mut self, client: ClientKey) {
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     pub(super) fn flags(&self, client: ClientKey) -> nfs4_proto::SeqStatusFlags {
-        self.machine.flags(client)
+        self.inner.flags(client)
     }
 
     fn admitted(&mut self, admit: server::Admit) -> Admit {
@@ -120,13 +120,13 @@ impl Machine {
 
     pub(super) fn admit(&mut self, now: Now, party: Party, intent: &Intent) -> Admit {
         self.now = now;
-        let admit = self.machine.admit(now, party, intent);
+        let admit = self.inner.admit(now, party, intent);
         self.admitted(admit)
     }
 
     pub(super) fn admit_again(&mut self, now: Now, id: u64) -> Admit {
         self.now = now;
-        let admit = self.machine.admit_again(now, WaitId(id));
+        let admit = self.inner.admit_again(now, WaitId(id));
         self.admitted(admit)
     }
 
@@ -146,7 +146,7 @@ impl Machine {
             call: triple(want.call),
             change: want.change,
         };
-        match self.machine.grant(now, &self.permits[&id], &asked) {
+        match self.inner.grant(now, &self.permits[&id], &asked) {
             Ok(grant) => Some((Sid { other: grant.deleg.id.0, seqid: grant.deleg.seqid }, kind(grant.kind))),
             Err(Refusal::Contention { .. } | Refusal::Resource { .. }) => None,
             Err(other) => panic!("{other:?}"),
@@ -157,43 +157,43 @@ impl Machine {
     pub(super) fn finish(&mut self, id: u64, opened: Option<(ClientKey, Oid, Share)>) {
         let permit = self.permits.remove(&id).expect("it stands");
         let effect = opened.map(|(client, oid, share)| Effect::Opened { oid, client, write: write(share) });
-        self.machine.commit(self.now, permit, effect.as_slice());
+        self.inner.commit(self.now, permit, effect.as_slice());
     }
 
     pub(super) fn closed(&mut self, client: ClientKey, oid: Oid, share: Share) {
-        self.machine.effect(Effect::Closed { oid, client, write: write(share) });
+        self.inner.effect(Effect::Closed { oid, client, write: write(share) });
     }
 
     pub(super) fn forget_waiter(&mut self, id: u64) {
-        self.machine.forget(self.now, WaitId(id));
+        self.inner.forget(self.now, WaitId(id));
     }
 
     pub(super) fn attrs_of(&mut self, now: Now, party: Party, oid: Oid) -> AttrsFrom {
         self.now = now;
-        let from = self.machine.attrs_of(now, party, oid);
+        let from = self.inner.attrs_of(now, party, oid);
         attrs(from)
     }
 
     pub(super) fn attrs_again(&mut self, id: u64, change: u64, size: u64) -> AttrsFrom {
-        let from = self.machine.attrs_again(self.now, WaitId(id), OwnAttrs { change, size });
+        let from = self.inner.attrs_again(self.now, WaitId(id), OwnAttrs { change, size });
         attrs(from)
     }
 
     pub(super) fn check(&self, client: ClientKey, sid: Sid, oid: Oid, write: bool) -> Status {
-        status(self.machine.check(client, deleg(sid), oid, write).map(|_| ()))
+        status(self.inner.check(client, deleg(sid), oid, write).map(|_| ()))
     }
 
     pub(super) fn give_back(&mut self, now: Now, client: ClientKey, oid: Oid, sid: Sid) -> Status {
         self.now = now;
-        status(self.machine.give_back(now, client, oid, deleg(sid)))
+        status(self.inner.give_back(now, client, oid, deleg(sid)))
     }
 
     pub(super) fn test(&self, client: ClientKey, sid: Sid) -> Status {
-        status(self.machine.test(client, deleg(sid)))
+        status(self.inner.test(client, deleg(sid)))
     }
 
     pub(super) fn free(&mut self, client: ClientKey, other: u64) -> Status {
-        status(self.machine.free(self.now, client, server::DelegId(other)))
+        status(self.inner.free(self.now, client, server::DelegId(other)))
     }
 
     pub(super) fn recall_answered(&mut self, now: Now, other: u64, outcome: CbOutcome) {
@@ -241,18 +241,18 @@ impl Machine {
     /// Time has passed. All that must hold does.
     pub(super) fn timeout(&mut self, now: Now) {
         self.now = now;
-        self.machine.handle_timeout(now);
-        if let Err(broken) = self.machine.check_invariants() {
+        self.inner.handle_timeout(now);
+        if let Err(broken) = self.inner.check_invariants() {
             panic!("invariant {}: {}", broken.invariant, broken.what);
         }
         // Permits are of operations, which end at once here.
-        assert_eq!(self.machine.permits(), self.permits.len());
+        assert_eq!(self.inner.permits(), self.permits.len());
     }
 
     /// What is to be done since the last call.
     pub(super) fn take_out(&mut self) -> Vec<Out> {
         let mut all = Vec::new();
-        while let Some(action) = self.machine.poll_action() {
+        while let Some(action) = self.inner.poll_action() {
             let refers = |t: Option<server::Triple>| t.map(|t| Call { slot: t.slot, seq: t.seq });
             all.push(match action {
                 server::Action::Recall { cb, client, deleg, oid, truncate, referring } => {
