@@ -26,7 +26,7 @@ pub enum CbError {
     /// The connections ended, or the time did.
     #[error("the client did not answer")]
     NoAnswer,
-    /// An answer that is none.
+    /// An answer that is none, or whose status is none of the callback's (§20, RFC 7862 §16).
     #[error("the client's answer cannot be understood")]
     Nonsense,
     /// CB_SEQUENCE was refused. NFS4ERR_DELAY: nothing was done, and the caller may ask again later.
@@ -211,7 +211,7 @@ async fn over_connections(core: &Core, held: &Held<'_>, callback: &Callback) -> 
         };
         tried.push(id);
         let Some(conn) = core.conn(id) else { continue };
-        match call.send(&conn, patience(core)).await {
+        match call.send(&conn, patience(core), &core.metrics).await {
             Err(CbError::NoPath) => {}
             Err(CbError::NoAnswer) => sent = true,
             answer => return Tried { fate: fate(&answer, sent), answer: answer.or_else(lost) },

@@ -69,13 +69,10 @@ async fn answer(
     }
     match rules::opening(&compound.ops, compound.count) {
         Opening::Empty => match compound.fault_result() {
-            Some(result) => {
-                let status = result.status();
-                short(&call, &compound, Some(&result), status)
-            }
+            Some(result) => error(core, &call, &compound, result.num(), result.status()),
             None => short(&call, &compound, None, Status::Ok),
         },
-        Opening::Wrong(num, status) => short(&call, &compound, Some(&ResOp::error(num, status)), status),
+        Opening::Wrong(num, status) => error(core, &call, &compound, num, status),
         Opening::Alone => Some(execute(core, conn, call, compound, None).await),
         Opening::Sequence => {
             let Some(ArgOp::Sequence(args)) = compound.ops.first() else { return None };
@@ -87,14 +84,9 @@ async fn answer(
                 Ok(Turn::Wait(result)) => match result.await {
                     Ok(result) => replay(&call, &result),
                     // The first one ended without a reply, or a newer retry took the place (§2.10.6.2).
-                    Err(_) => short(
-                        &call,
-                        &compound,
-                        Some(&ResOp::error(OpNum::Sequence, Status::Delay)),
-                        Status::Delay,
-                    ),
+                    Err(_) => error(core, &call, &compound, OpNum::Sequence, Status::Delay),
                 },
-                Err(status) => short(&call, &compound, Some(&ResOp::error(OpNum::Sequence, status)), status),
+                Err(status) => error(core, &call, &compound, OpNum::Sequence, status),
             }
         }
     }
@@ -145,6 +137,18 @@ fn short(
     status: Status,
 ) -> Option<(Segments, Status)> {
     results(call, compound, result.into_iter(), status)
+}
+
+/// A reply whose first operation failed.
+fn error(
+    core: &Core,
+    call: &Call,
+    compound: &Compound,
+    num: OpNum,
+    status: Status,
+) -> Option<(Segments, Status)> {
+    answered(core, num, status);
+    short(call, compound, Some(&ResOp::error(num, status)), status)
 }
 
 fn results<'a>(
@@ -257,8 +261,7 @@ async fn execute(
             put_error(&mut w, limit, num, too_big);
         }
         told = told.saturating_add(1);
-        debug_assert!(num.may_answer(status), "{} is not to answer {status}", num.name());
-        core.metrics.operation(num, status);
+        answered(core, num, status);
         if status != Status::Ok {
             break;
         }
@@ -267,7 +270,7 @@ async fn execute(
         && let Some(result) = fault
     {
         status = result.status();
-        core.metrics.operation(result.num(), status);
+        answered(core, result.num(), status);
         put_error(&mut w, limit, result.num(), status);
         told = told.saturating_add(1);
     }
@@ -279,6 +282,12 @@ async fn execute(
         slot.finish(core.now(), &result, keep);
     }
     (reply, status)
+}
+
+/// Counts an operation's answer. One that is not the operation's to give (§15.2) ends a debug build.
+fn answered(core: &Core, num: OpNum, status: Status) {
+    core.metrics.operation(num, status);
+    debug_assert!(num.may_answer(status), "{} is not to answer {status}", num.name());
 }
 
 fn put_error(w: &mut Writer, limit: usize, num: OpNum, status: Status) {

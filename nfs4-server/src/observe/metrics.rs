@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
-use nfs4_proto::{MainOp, OpNum, Status};
+use nfs4_proto::{CbOpNum, MainOp, OpNum, Status};
 
 /// Why metrics cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,9 @@ const SOURCE: Metadata<'static> = Metadata::new("nfs4_server", Level::INFO, None
 /// Minor versions that are counted without a lock.
 const MINORS: usize = 3;
 
+/// Kinds of illegal statuses that are counted apart.
+const MOST_ILLEGAL: usize = 1024;
+
 /// What is counted. Handles are kept, so that counting is one atomic addition.
 pub struct Metrics {
     recorder: PrometheusRecorder,
@@ -43,6 +46,7 @@ pub struct Metrics {
     /// NFS4_OK, by operation.
     ops_ok: Vec<OnceLock<Counter>>,
     ops: Mutex<HashMap<(OpNum, u32), Counter>>,
+    illegal: Mutex<HashMap<(&'static str, u32), Counter>>,
     bytes_in: Counter,
     bytes_out: Counter,
 }
@@ -90,6 +94,10 @@ impl Metrics {
             ("nfs_operations_total", "Operations inside of compounds, by status."),
             ("nfs_callbacks_total", "Callbacks to clients by their first operation and what came of them."),
             ("nfs_bytes_total", "Bytes of RPC records."),
+            (
+                "nfs_illegal_statuses_total",
+                "Answers with a status that the RFCs do not list for the operation.",
+            ),
         ] {
             recorder.describe_counter(name.into(), None, text.into());
         }
@@ -106,6 +114,7 @@ impl Metrics {
             seconds: std::iter::repeat_with(OnceLock::new).take(MainOp::COUNT).collect(),
             ops_ok: std::iter::repeat_with(OnceLock::new).take(OpNum::ALL.len()).collect(),
             ops: Mutex::default(),
+            illegal: Mutex::default(),
             bytes_in,
             bytes_out,
         }
@@ -139,9 +148,13 @@ impl Metrics {
         }
     }
 
-    /// One operation was answered.
+    /// One operation was answered. A status that is not the operation's to answer is a fault of this server: it is
+    /// counted, and logged the first time.
     pub fn operation(&self, num: OpNum, status: Status) {
         use nfs4_xdr::XdrEnum as _;
+        if !num.may_answer(status) && self.illegal(num.name(), status) {
+            tracing::error!("{} was answered {status}, which the RFCs do not list for it", num.name());
+        }
         let register = || {
             let labels =
                 vec![Label::from_static_parts("op", num.name()), Label::new("status", status.to_string())];
@@ -166,6 +179,31 @@ impl Metrics {
     pub fn callback(&self, op: &'static str, outcome: &'static str) {
         let labels = vec![Label::from_static_parts("op", op), Label::from_static_parts("outcome", outcome)];
         self.recorder.register_counter(&Key::from_parts("nfs_callbacks_total", labels), &SOURCE).increment(1);
+    }
+
+    /// A client answered a callback with a status that is not the callback's: counted, and logged the first time.
+    pub fn illegal_callback_answer(&self, num: CbOpNum, status: Status) {
+        if self.illegal(num.name(), status) {
+            tracing::warn!(
+                "a client answered {} with {status}, which the RFCs do not list for it",
+                num.name()
+            );
+        }
+    }
+
+    /// Counts a status that is not one of the operation's; true the first time.
+    fn illegal(&self, op: &'static str, status: Status) -> bool {
+        use nfs4_xdr::XdrEnum as _;
+        let register = || {
+            let labels = vec![Label::from_static_parts("op", op), Label::new("status", status.to_string())];
+            self.recorder.register_counter(&Key::from_parts("nfs_illegal_statuses_total", labels), &SOURCE)
+        };
+        let mut illegal = self.illegal.lock().unwrap_or_else(PoisonError::into_inner);
+        // A peer may make up statuses without end.
+        let value = if illegal.len() < MOST_ILLEGAL { status.to_wire() } else { u32::MAX };
+        let first = !illegal.contains_key(&(op, value));
+        illegal.entry((op, value)).or_insert_with(register).increment(1);
+        first
     }
 
     /// Something happened to a delegation: `granted`, `refused`, `recalled`, `returned`, `revoked`, `pushed`; with a
@@ -215,4 +253,21 @@ fn builder() -> Result<PrometheusBuilder, MetricsError> {
         30.0,
     ];
     Ok(PrometheusBuilder::new().set_buckets_for_metric(Matcher::Full("nfs_rpc_seconds".into()), &buckets)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_not_the_operations_is_counted_apart_in_every_build() {
+        let metrics = Metrics::new().unwrap();
+        metrics.operation(OpNum::Lookup, Status::NoEnt);
+        assert!(!metrics.render().contains("nfs_illegal_statuses_total{"));
+        assert!(!OpNum::Lookup.may_answer(Status::Resource));
+        metrics.operation(OpNum::Lookup, Status::Resource);
+        metrics.operation(OpNum::Lookup, Status::Resource);
+        let line = "nfs_illegal_statuses_total{op=\"LOOKUP\",status=\"NFS4ERR_RESOURCE\"} 2";
+        assert!(metrics.render().lines().any(|l| l == line), "{}", metrics.render());
+    }
 }

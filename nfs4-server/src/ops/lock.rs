@@ -67,7 +67,8 @@ pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, Lo
     }
 }
 
-/// RFC 8881 §18.11.
+/// RFC 8881 §18.11. A range that came free and is held for who was told of it (§20.11) is in the way of LOCK and not told
+/// here: "If no lock is held, nothing other than NFS4_OK is returned" (§18.11.3).
 pub(crate) async fn lockt(ctx: &mut Ctx<'_>, args: LocktArgs) -> Result<(), LockError> {
     let place = ctx.file()?.clone();
     let client = ctx.client()?;

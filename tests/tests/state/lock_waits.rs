@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nfs4_proto::{CbArgOp, CreateSessionFlags, LockType, OpNum, OpenResultFlags, StateId, Status};
-use nfs4_tests::wire::ops::{close, lock, locku, mode, open_create, putfh, unchecked};
+use nfs4_tests::wire::ops::{close, lock, lockt, locku, mode, open_create, putfh, unchecked};
 use nfs4_tests::wire::{Opened, PATIENCE, Peer, TestServer};
 
 const WRITE: LockType = LockType::Write;
@@ -11,13 +11,13 @@ const WRITE_W: LockType = LockType::WriteW;
 const READ_W: LockType = LockType::ReadW;
 
 /// A client with a back channel, and its open of the file.
-struct Locker {
-    peer: Peer,
-    file: Opened,
+pub(crate) struct Locker {
+    pub(crate) peer: Peer,
+    pub(crate) file: Opened,
 }
 
 impl Locker {
-    async fn new(server: &TestServer, name: &str) -> Self {
+    pub(crate) async fn new(server: &TestServer, name: &str) -> Self {
         let mut spec = server.spec(name);
         spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
         let mut peer = Peer::connect(server.address, spec).await;
@@ -26,7 +26,7 @@ impl Locker {
         Self { peer, file }
     }
 
-    async fn lock(&mut self, kind: LockType, offset: u64, length: u64) -> Result<StateId, Status> {
+    pub(crate) async fn lock(&mut self, kind: LockType, offset: u64, length: u64) -> Result<StateId, Status> {
         let op = lock(self.file.stateid, "l", kind, offset, length);
         let done = self.peer.run(vec![putfh(&self.file.fh), op]).await;
         match done.status() {
@@ -38,12 +38,12 @@ impl Locker {
         }
     }
 
-    async fn unlock(&mut self, held: StateId) {
+    pub(crate) async fn unlock(&mut self, held: StateId) {
         let _ = self.peer.run(vec![putfh(&self.file.fh), locku(held, 0, u64::MAX)]).await.ok();
     }
 
     /// How often CB_NOTIFY_LOCK came; each must be for this client's owner and its own name of the file.
-    fn told(&self) -> usize {
+    pub(crate) fn told(&self) -> usize {
         let mut count = 0;
         for callback in &self.peer.raw.callbacks {
             for op in &callback.args.ops {
@@ -58,7 +58,7 @@ impl Locker {
         count
     }
 
-    async fn until_told(&mut self, times: usize) {
+    pub(crate) async fn until_told(&mut self, times: usize) {
         while self.told() < times {
             assert!(self.peer.raw.wait_for_callback(PATIENCE).await, "nothing comes");
         }
@@ -66,7 +66,7 @@ impl Locker {
     }
 
     /// Whether something is told within a moment.
-    async fn is_told_nothing_more(&mut self) -> bool {
+    pub(crate) async fn is_told_nothing_more(&mut self) -> bool {
         let before = self.told();
         let _ = self.peer.raw.wait_for_callback(Duration::from_millis(100)).await;
         self.told() == before
@@ -94,6 +94,8 @@ async fn who_waits_is_told_in_order_and_gets_what_it_asked_for() {
     a.unlock(held).await;
     b.until_told(1).await;
     assert_eq!(a.lock(WRITE, 0, 1).await, Err(Status::Denied), "whoever is faster does not win");
+    // Nobody has it: LOCKT tells locks, and what is held for somebody is none (§18.11.3).
+    let _ = a.peer.run(vec![putfh(&a.file.fh), lockt("l", WRITE, 0, 1)]).await.ok();
     assert_eq!(c.lock(READ_W, 5, 1).await, Err(Status::Denied));
     let held = b.lock(WRITE_W, 0, 10).await.unwrap();
     assert!(c.is_told_nothing_more().await);
