@@ -225,6 +225,10 @@ impl Core {
         used("opens", opens);
         used("locks", locks);
         used("lock-waiters", self.files.waiters());
+        for (path, bytes) in self.exports.memory_used() {
+            #[expect(clippy::cast_precision_loss, reason = "a gauge")]
+            self.metrics.memory_used(path).set(bytes as f64);
+        }
     }
 }
 

@@ -105,7 +105,11 @@ fn run() -> Result<()> {
     }
     let config = Config::from_flags(&flags)?;
     if flags.check_config {
-        print!("{}", config.to_toml().context("the configuration as TOML")?);
+        if flags.json {
+            println!("{}", config.to_json().context("the configuration as JSON")?);
+        } else {
+            print!("{}", config.to_toml().context("the configuration as TOML")?);
+        }
         return Ok(());
     }
     observe::start_log(&config.log, config.log_format)?;

@@ -126,6 +126,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Space and inode numbers of the file system.
     fn statfs(&self, who: &Who) -> Answer<FsStat>;
 
+    /// Bytes of memory that it uses for what it keeps; `None` where it keeps it elsewhere.
+    fn memory_used(&self) -> Option<u64> {
+        None
+    }
+
     /// The value of an extended attribute (the name without "user.").
     fn getxattr(&self, who: &Who, node: &Node, name: &[u8]) -> Answer<Bytes>;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::{DelegationMode, LogFormat, Size, Squash};
 
 /// An NFSv4.1/4.2 server. Without DIR and --config it serves an empty file system in memory.
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Clone, Debug, Default, clap::Parser)]
 #[command(version, about, max_term_width = 100)]
 pub struct Flags {
@@ -77,7 +78,11 @@ pub struct Flags {
     #[arg(long, value_name = "PATH")]
     pub admin_socket: Option<PathBuf>,
 
-    /// Print the configuration that would be used, and end.
+    /// Print the configuration that would be used, and end. What differs from the default is marked.
     #[arg(long)]
     pub check_config: bool,
+
+    /// With --check-config: as JSON.
+    #[arg(long, requires = "check_config")]
+    pub json: bool,
 }

@@ -62,6 +62,10 @@ pub struct Limits {
     pub patience: u32,
     /// Most bytes of one name.
     pub name_bytes: u32,
+    /// Most bytes of one entry of READDIR, its attributes included.
+    pub readdir_entry_bytes: u32,
+    /// Most bytes of an extended attribute's value that is set.
+    pub xattr_bytes: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
     pub descriptors: u32,
 }
@@ -97,6 +101,8 @@ impl Default for Limits {
             parked_per_file: 1024,
             patience: 20,
             name_bytes: 255,
+            readdir_entry_bytes: 32 << 10,
+            xattr_bytes: 64 << 10,
             descriptors: 0,
         }
     }

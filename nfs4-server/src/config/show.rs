@@ -1,6 +1,24 @@
 //! The configuration as a file: what `--check-config` prints.
 
-use super::{Config, ExportConfig, ExportFile, File, Size, Source};
+use std::collections::HashMap;
+
+use super::{Config, ExportConfig, ExportFile, File, Flags, Size, Source};
+
+/// Keys without a default: they say which export it is and where things are.
+const OWN: [&str; 4] = ["path", "dir", "id", "state"];
+
+/// The lines of a file as it is printed here, each value on one: number of its table and key, line, value if there is
+/// one.
+fn values(text: &str) -> impl Iterator<Item = ((usize, &str), &str, Option<&str>)> {
+    let mut table = 0_usize;
+    text.lines().map(move |line| {
+        table = table.saturating_add(usize::from(line.starts_with('[')));
+        match line.split_once(" = ") {
+            Some((key, value)) => ((table, key), line, Some(value)),
+            None => ((table, line), line, None),
+        }
+    })
+}
 
 impl ExportConfig {
     fn as_file(&self) -> ExportFile {
@@ -43,16 +61,82 @@ impl Config {
         }
     }
 
-    /// The same as TOML.
+    /// The same as TOML. A value that differs from the default has it behind it, as a comment.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        toml::to_string(&self.as_file())
+        let text = toml::to_string(&self.as_file())?;
+        let Some(default) = self.defaults() else { return Ok(text) };
+        let default = toml::to_string(&default.as_file())?;
+        let defaults: HashMap<(usize, &str), &str> =
+            values(&default).filter_map(|(place, _, value)| Some((place, value?))).collect();
+        let mut marked = String::with_capacity(text.len());
+        for (place, line, value) in values(&text) {
+            marked.push_str(line);
+            let usual = defaults.get(&place).copied();
+            if value.is_some() && value != usual && !OWN.contains(&place.1) {
+                marked.push_str(" # default: ");
+                marked.push_str(usual.unwrap_or("none"));
+            }
+            marked.push('\n');
+        }
+        Ok(marked)
+    }
+
+    /// The same as JSON, with every key; null where there is no value.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(&self.as_file())
+    }
+
+    /// This configuration with all that has a default left out.
+    fn defaults(&self) -> Option<Self> {
+        let bare = |export: &ExportConfig| {
+            let ExportFile { path, dir, id, .. } = export.as_file();
+            ExportFile { path, dir, id, ..ExportFile::default() }
+        };
+        let file = File {
+            state: self.state.clone(),
+            // By default the lease, whatever that is.
+            grace: Some(self.lease),
+            export: self.exports.iter().map(bare).collect(),
+            ..File::default()
+        };
+        Self::merge(&Flags::default(), file).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Flags;
+
+    fn config(text: &str) -> Config {
+        Config::merge(&Flags::default(), toml::from_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_differs_from_the_default_is_marked_and_nothing_else() {
+        let plain = config("").to_toml().unwrap();
+        assert!(!plain.contains('#'), "{plain}");
+        let text = "lease = 10\nmetrics = \"127.0.0.1:9\"\n[limits]\noperations = 9\n\
+                    [[export]]\npath = \"/a\"\n[[export]]\npath = \"/b\"\nmem-limit = \"3MiB\"";
+        let printed = config(text).to_toml().unwrap();
+        let marked: Vec<&str> = printed.lines().filter(|line| line.contains('#')).collect();
+        let wanted = [
+            "lease = 10 # default: 90",
+            "metrics = \"127.0.0.1:9\" # default: none",
+            "operations = 9 # default: 64",
+            "mem-limit = \"3MiB\" # default: \"1GiB\"",
+        ];
+        assert_eq!(marked, wanted, "{printed}");
+    }
+
+    #[test]
+    fn the_json_form_has_every_key_with_its_value() {
+        let json: serde_json::Value =
+            serde_json::from_str(&config("[limits]\noperations = 9").to_json().unwrap()).unwrap();
+        assert_eq!(json["limits"]["operations"], 9);
+        assert_eq!(json["limits"]["connections"], 4096);
+        assert_eq!(json["export"][0]["mem-limit"], "1GiB");
+        assert!(json["metrics"].is_null());
+    }
 
     #[test]
     fn what_is_printed_gives_the_same_configuration_again() {

@@ -272,6 +272,13 @@ impl Exports {
         table.by_id.values().filter_map(machine).collect()
     }
 
+    /// Bytes that the exports in memory use, each with its path.
+    pub(crate) fn memory_used(&self) -> Vec<(String, u64)> {
+        let table = self.table.load();
+        let used = |export: &Arc<Export>| Some((export.path.clone(), export.backend.memory_used()?));
+        table.by_id.values().filter_map(used).collect()
+    }
+
     /// The machine that a stateid names.
     pub(crate) fn machine(&self, number: u8) -> Option<Arc<Machine>> {
         let table = self.table.load();

@@ -233,6 +233,12 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_parts(name, labels), &SOURCE)
     }
 
+    /// Bytes that an export in memory uses of its `mem-limit`.
+    pub fn memory_used(&self, export: String) -> Gauge {
+        let labels = vec![Label::from_static_parts("limit", "mem-limit"), Label::new("export", export)];
+        self.recorder.register_gauge(&Key::from_parts("nfs_limit_used", labels), &SOURCE)
+    }
+
     /// A counter of this server.
     pub fn counter(&self, name: &'static str, label: Option<(&'static str, String)>) -> Counter {
         let labels = label.map(|(key, value)| vec![Label::new(key, value)]).unwrap_or_default();

@@ -27,7 +27,8 @@ const LEAST_ENTRY: usize = 28;
 const EXPECTED: usize = 16 << 10;
 
 /// RFC 8881 §18.23: `READDIR4resok`, encoded. `maxcount` bounds the whole result; `dircount` is a hint that is not
-/// needed here.
+/// needed here. An entry above `readdir-entry-bytes` comes with rdattr_error alone, or is NFS4ERR_TOOSMALL where that
+/// was not asked for.
 pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segments, Status> {
     args.attr_request.check_get()?;
     let dir = ctx.directory()?.clone();
@@ -64,11 +65,12 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
     w.put(&cookieverf).map_err(|_| too_small)?;
     let mut eof = page.eof;
     let mut told = false;
+    let most_entry = usize::try_from(ctx.core.limits().readdir_entry_bytes).unwrap_or(usize::MAX);
     // One for all entries: the same attributes get other values.
     let mut attrs = Attrs::new();
     for found in page.entries {
         debug_assert!(found.cookie > 2, "cookies 0 to 2 are reserved");
-        let before = w.mark();
+        let (before, before_room) = (w.mark(), w.room());
         let (cookie, name) = (found.cookie, Component::new(found.name).ok_or(Status::ServerFault)?);
         let (mut meta, node) = (found.meta.map(|meta| meta.map_err(Status::from)), found.node);
         if let (Some(Some(asking)), Some(node)) = (asked.next(), &node) {
@@ -81,7 +83,17 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
         if !attributes(ctx, &dir, meta, node, &args.attr_request, &wanted, &mut attrs).await? {
             continue;
         }
-        if put_entry(&mut w, cookie, &name, &attrs).is_err() {
+        let mut put = put_entry(&mut w, cookie, &name, &attrs);
+        if put.is_ok() && before_room.saturating_sub(w.room()) > most_entry {
+            w.rewind(before);
+            if !args.attr_request.contains(Attr::RdattrError) {
+                return Err(Status::TooSmall);
+            }
+            attrs = Attrs::new();
+            attrs.set_rdattr_error(Status::RepTooBig);
+            put = put_entry(&mut w, cookie, &name, &attrs);
+        }
+        if put.is_err() {
             if !told {
                 return Err(too_small);
             }

@@ -43,6 +43,9 @@ pub(crate) async fn getxattr(ctx: &mut Ctx<'_>, args: GetxattrArgs) -> Result<Ge
 pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<SetxattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.key)?;
     place.export.writable()?;
+    if u32::try_from(args.value.len()).is_ok_and(|n| n > ctx.core.limits().xattr_bytes) {
+        return Err(Status::Xattr2Big);
+    }
     let how = match args.option {
         SetxattrOption::Either => XattrSet::Either,
         SetxattrOption::Create => XattrSet::Create,

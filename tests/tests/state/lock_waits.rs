@@ -11,13 +11,13 @@ const WRITE_W: LockType = LockType::WriteW;
 const READ_W: LockType = LockType::ReadW;
 
 /// A client with a back channel, and its open of the file.
-pub(crate) struct Locker {
-    pub(crate) peer: Peer,
-    pub(crate) file: Opened,
+struct Locker {
+    peer: Peer,
+    file: Opened,
 }
 
 impl Locker {
-    pub(crate) async fn new(server: &TestServer, name: &str) -> Self {
+    async fn new(server: &TestServer, name: &str) -> Self {
         let mut spec = server.spec(name);
         spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
         let mut peer = Peer::connect(server.address, spec).await;
@@ -26,7 +26,7 @@ impl Locker {
         Self { peer, file }
     }
 
-    pub(crate) async fn lock(&mut self, kind: LockType, offset: u64, length: u64) -> Result<StateId, Status> {
+    async fn lock(&mut self, kind: LockType, offset: u64, length: u64) -> Result<StateId, Status> {
         let op = lock(self.file.stateid, "l", kind, offset, length);
         let done = self.peer.run(vec![putfh(&self.file.fh), op]).await;
         match done.status() {
@@ -38,12 +38,12 @@ impl Locker {
         }
     }
 
-    pub(crate) async fn unlock(&mut self, held: StateId) {
+    async fn unlock(&mut self, held: StateId) {
         let _ = self.peer.run(vec![putfh(&self.file.fh), locku(held, 0, u64::MAX)]).await.ok();
     }
 
     /// How often CB_NOTIFY_LOCK came; each must be for this client's owner and its own name of the file.
-    pub(crate) fn told(&self) -> usize {
+    fn told(&self) -> usize {
         let mut count = 0;
         for callback in &self.peer.raw.callbacks {
             for op in &callback.args.ops {
@@ -58,7 +58,7 @@ impl Locker {
         count
     }
 
-    pub(crate) async fn until_told(&mut self, times: usize) {
+    async fn until_told(&mut self, times: usize) {
         while self.told() < times {
             assert!(self.peer.raw.wait_for_callback(PATIENCE).await, "nothing comes");
         }
@@ -66,7 +66,7 @@ impl Locker {
     }
 
     /// Whether something is told within a moment.
-    pub(crate) async fn is_told_nothing_more(&mut self) -> bool {
+    async fn is_told_nothing_more(&mut self) -> bool {
         let before = self.told();
         let _ = self.peer.raw.wait_for_callback(Duration::from_millis(100)).await;
         self.told() == before

@@ -12,6 +12,7 @@ mod admin;
 mod back_channel;
 mod create;
 mod limits;
+mod limits_of_sizes;
 mod limits_of_waiting;
 mod lock_waits;
 mod locks;

@@ -449,6 +449,10 @@ impl Backend for Mem {
         Answer::ok(self.shared.space.stat())
     }
 
+    fn memory_used(&self) -> Option<u64> {
+        Some(self.shared.space.used())
+    }
+
     fn getxattr(&self, who: &Who, node: &Node, name: &[u8]) -> Answer<Bytes> {
         self.xattr_get(who, node, name).into()
     }
