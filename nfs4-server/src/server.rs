@@ -125,7 +125,7 @@ fn backend(
                 exclusive: export.exclusive,
                 threads: config.threads,
                 descriptors: usize::try_from(config.limits.descriptors).unwrap_or(usize::MAX),
-                read_only: export.read_only,
+                read_only: export.is_never_written(),
                 force_single_user: false,
             };
             let local = Local::open(dir, options)
@@ -158,7 +158,7 @@ fn export(export: &ExportConfig, config: &Config, machines: &Machines) -> Result
             None
         }
     };
-    Ok(made.only_for(export.clients.clone()).delegating(machine))
+    Ok(made.with_options(export).delegating(machine))
 }
 
 impl Server {
@@ -224,7 +224,7 @@ impl Server {
         for one in &next.exports {
             let known = self.config.exports.iter().any(|old| old.number() == one.number());
             if let Some(served) = self.core.exports.get(one.number()).filter(|_| known) {
-                exports.push(served.with_options(one.squash, one.read_only, one.clients.clone()));
+                exports.push(served.with_options(one));
             } else {
                 let (one, all, core) = (one.clone(), next.clone(), Arc::clone(&self.core));
                 // A directory is looked at, which may take its time.

@@ -63,7 +63,17 @@ impl<'a> Ctx<'a> {
 
     /// The caller as the export sees it.
     pub(crate) fn who(&self, export: &Export) -> Who {
-        squash(export.squash, self.caller)
+        squash(export.squash_for(self.peer()), self.caller)
+    }
+
+    /// Whether the caller can change nothing in the export.
+    pub(crate) fn read_only(&self, export: &Export) -> bool {
+        export.read_only_for(self.peer())
+    }
+
+    /// Changes are refused on a read-only export.
+    pub(crate) fn writable(&self, export: &Export) -> Result<(), Status> {
+        if self.read_only(export) { Err(Status::RoFs) } else { Ok(()) }
     }
 
     /// The current filehandle's object.

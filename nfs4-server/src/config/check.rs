@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
 
-use super::{Config, DelegationMode, ExportConfig, ExportFile, File, Flags, LogFormat, Size, Source, Squash};
+use super::{
+    ClientRule, Config, DelegationMode, ExportConfig, ExportFile, File, Flags, ForFile, LogFormat, Size,
+    Source, Squash,
+};
 
 /// Why a configuration is refused. The text names the key or flag.
 #[derive(Debug, thiserror::Error)]
@@ -168,6 +171,7 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
                 .unwrap_or(DelegationMode::File),
             id: own.id,
             clients: Vec::new(),
+            rules: Vec::new(),
         }
     };
     let all_clients = clients(file.clients.as_deref().unwrap_or_default())?;
@@ -188,7 +192,9 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
             return refuse("export.path", format!("{path:?} is there twice"));
         }
         let clients = own.clients.as_deref().map_or_else(|| Ok(all_clients.clone()), clients)?;
-        all.push(ExportConfig { clients, ..one(&path, own.dir.as_ref(), own) });
+        let made = one(&path, own.dir.as_ref(), own);
+        let rules = own.rules.iter().map(|rule| client_rule(rule, &made, flags)).collect::<Result<_, _>>()?;
+        all.push(ExportConfig { clients, rules, ..made });
     }
     if all.len() > 1 && all.iter().any(|e| e.path == "/") {
         return refuse("export.path", "\"/\" must be the only export; several need a path each");
@@ -201,6 +207,18 @@ fn exports(flags: &Flags, file: &File) -> Result<Vec<ExportConfig>, ConfigError>
         }
     }
     Ok(all)
+}
+
+/// What a rule leaves out is as for the export's other clients.
+fn client_rule(rule: &ForFile, export: &ExportConfig, flags: &Flags) -> Result<ClientRule, ConfigError> {
+    if rule.clients.is_empty() {
+        return refuse("export.for.clients", format!("a rule of {:?} is for nobody", export.path));
+    }
+    Ok(ClientRule {
+        clients: clients(&rule.clients)?,
+        squash: rule.squash.unwrap_or(export.squash),
+        read_only: flags.read_only || rule.read_only.unwrap_or(export.read_only),
+    })
 }
 
 /// Addresses and networks.
@@ -304,6 +322,23 @@ mod tests {
         .unwrap();
         assert_eq!(config.exports[1].path, "/ab/c");
         assert_eq!((config.exports[0].squash, config.exports[1].squash), (Squash::All, Squash::None));
+    }
+
+    #[test]
+    fn options_for_some_clients_are_those_of_the_export_where_they_are_left_out() {
+        let config = parse(
+            "[[export]]\npath = \"/a\"\nread-only = true\nsquash = \"all\"\n\
+             [[export.for]]\nclients = [\"10.0.0.1\"]\nread-only = false\n\
+             [[export.for]]\nclients = [\"10.0.0.0/8\"]\nsquash = \"none\"\n[[export]]\npath = \"/b\"",
+        )
+        .unwrap();
+        let rules: Vec<_> = config.exports[0].rules.iter().map(|r| (r.squash, r.read_only)).collect();
+        assert_eq!(rules, [(Squash::All, false), (Squash::None, true)]);
+        assert!(!config.exports[0].is_never_written());
+        for bad in ["clients = []", "read-only = true", "clients = [\"host\"]", "clients = [\"::1\"]\nid = 1"]
+        {
+            assert!(parse(&format!("[[export]]\npath = \"/a\"\n[[export.for]]\n{bad}")).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -7,6 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{DelegationMode, Limits, LogFormat, Size, Squash};
 
+/// One `[[export.for]]`: other options for some of an export's clients.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ForFile {
+    /// Addresses and networks of the clients.
+    pub clients: Vec<String>,
+    /// Whose identity is replaced; none: as for the others.
+    pub squash: Option<Squash>,
+    /// Refuse every change; none: as for the others.
+    pub read_only: Option<bool>,
+}
+
 /// One `[[export]]`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -31,6 +43,9 @@ pub struct ExportFile {
     pub id: Option<u32>,
     /// Addresses (`10.0.0.7`) and networks (`10.0.0.0/8`) of the clients that may see it; none: all may.
     pub clients: Option<Vec<String>>,
+    /// Other options for some of them; the first that names a client counts.
+    #[serde(rename = "for", default)]
+    pub rules: Vec<ForFile>,
 }
 
 /// The whole file; every key may be left out.

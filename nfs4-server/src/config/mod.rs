@@ -9,7 +9,7 @@ mod show;
 mod size;
 
 pub use check::ConfigError;
-pub use file::{ExportFile, File};
+pub use file::{ExportFile, File, ForFile};
 pub use flags::Flags;
 pub use limits::Limits;
 pub use size::Size;
@@ -65,6 +65,17 @@ pub enum Source {
     Directory(PathBuf),
 }
 
+/// Other options for some of an export's clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientRule {
+    /// Which ones, at least one.
+    pub clients: Vec<IpNet>,
+    /// Whose identity is replaced.
+    pub squash: Squash,
+    /// They can change nothing.
+    pub read_only: bool,
+}
+
 /// One export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportConfig {
@@ -86,6 +97,16 @@ pub struct ExportConfig {
     pub id: Option<u32>,
     /// Who may see it; empty: everybody.
     pub clients: Vec<IpNet>,
+    /// Options of some of them; the first one that names a client counts.
+    pub rules: Vec<ClientRule>,
+}
+
+impl ExportConfig {
+    /// Nobody can change anything through it.
+    #[must_use]
+    pub fn is_never_written(&self) -> bool {
+        self.read_only && self.rules.iter().all(|rule| rule.read_only)
+    }
 }
 
 /// The whole configuration, checked.

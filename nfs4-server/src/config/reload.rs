@@ -56,8 +56,13 @@ impl Config {
             keep(&key("delegations"), &old.delegations, &mut export.delegations, w);
             keep(&key("exclusive"), &old.exclusive, &mut export.exclusive, w);
             // A directory that was opened for reading cannot be written through.
-            if old.read_only && matches!(old.source, Source::Directory(_)) {
-                keep(&key("read-only"), &old.read_only, &mut export.read_only, w);
+            if old.is_never_written()
+                && !export.is_never_written()
+                && matches!(old.source, Source::Directory(_))
+            {
+                export.read_only = true;
+                export.rules.iter_mut().for_each(|rule| rule.read_only = true);
+                w.push(key("read-only"));
             }
         }
         (next, waiting)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Config, ExportConfig, ExportFile, File, Flags, Size, Source};
+use super::{ClientRule, Config, ExportConfig, ExportFile, File, Flags, ForFile, Size, Source};
 
 /// Keys without a default: they say which export it is and where things are.
 const OWN: [&str; 4] = ["path", "dir", "id", "state"];
@@ -18,6 +18,16 @@ fn values(text: &str) -> impl Iterator<Item = ((usize, &str), &str, Option<&str>
             None => ((table, line), line, None),
         }
     })
+}
+
+impl ClientRule {
+    fn as_file(&self) -> ForFile {
+        ForFile {
+            clients: self.clients.iter().map(ToString::to_string).collect(),
+            squash: Some(self.squash),
+            read_only: Some(self.read_only),
+        }
+    }
 }
 
 impl ExportConfig {
@@ -37,6 +47,7 @@ impl ExportConfig {
             mem_limit,
             id: self.id,
             clients: Some(self.clients.iter().map(ToString::to_string).collect()),
+            rules: self.rules.iter().map(ClientRule::as_file).collect(),
         }
     }
 }
@@ -89,8 +100,11 @@ impl Config {
     /// This configuration with all that has a default left out.
     fn defaults(&self) -> Option<Self> {
         let bare = |export: &ExportConfig| {
-            let ExportFile { path, dir, id, .. } = export.as_file();
-            ExportFile { path, dir, id, ..ExportFile::default() }
+            let ExportFile { path, dir, id, mut rules, .. } = export.as_file();
+            for rule in &mut rules {
+                (rule.squash, rule.read_only) = (Some(export.squash), Some(export.read_only));
+            }
+            ExportFile { path, dir, id, rules, ..ExportFile::default() }
         };
         let file = File {
             state: self.state.clone(),
@@ -116,13 +130,14 @@ mod tests {
         let plain = config("").to_toml().unwrap();
         assert!(!plain.contains('#'), "{plain}");
         let text = "lease = 10\nmetrics = \"127.0.0.1:9\"\n[limits]\noperations = 9\n\
-                    [[export]]\npath = \"/a\"\n[[export]]\npath = \"/b\"\nmem-limit = \"3MiB\"";
+                    [[export]]\npath = \"/a\"\n[[export.for]]\nclients = [\"::1\"]\nsquash = \"all\"\n[[export]]\npath = \"/b\"\nmem-limit = \"3MiB\"";
         let printed = config(text).to_toml().unwrap();
         let marked: Vec<&str> = printed.lines().filter(|line| line.contains('#')).collect();
         let wanted = [
             "lease = 10 # default: 90",
             "metrics = \"127.0.0.1:9\" # default: none",
             "operations = 9 # default: 64",
+            "squash = \"all\" # default: \"none\"",
             "mem-limit = \"3MiB\" # default: \"1GiB\"",
         ];
         assert_eq!(marked, wanted, "{printed}");
@@ -143,6 +158,7 @@ mod tests {
         let texts = [
             "",
             "lease = 10\nstate = \"/tmp/s\"\n[[export]]\npath = \"/a\"\ndir = \"/srv/a\"\nclients = [\"10.1.2.3/8\", \"::1\"]\nid = 7\n\
+             [[export.for]]\nclients = [\"10.1.0.0/16\"]\nsquash = \"none\"\n\
              [[export]]\npath = \"/b\"\nmem-limit = \"3MiB\"\nread-only = true\n[limits]\noperations = 9",
         ];
         for text in texts {

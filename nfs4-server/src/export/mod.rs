@@ -18,7 +18,7 @@ use nfs4_deleg::server::Effect;
 use nfs4_proto::{Fh, Fsid, Status};
 
 use crate::backend::{Backend, Node};
-use crate::config::Squash;
+use crate::config::{ClientRule, ExportConfig, Squash};
 use crate::deleg::Machine;
 
 /// The number of the pseudo file system above several exports.
@@ -40,6 +40,8 @@ pub struct Export {
     pub fsid: Fsid,
     /// Who may see it; empty: everybody.
     pub clients: Vec<IpNet>,
+    /// Other options for some of them.
+    rules: Vec<ClientRule>,
     /// Its delegations; `None`: it gives none.
     pub(crate) delegations: Option<Arc<Machine>>,
     /// Set for the pseudo file system.
@@ -64,6 +66,7 @@ impl Export {
             read_only,
             fsid: Fsid { major: u64::from(id), minor: 0 },
             clients: Vec::new(),
+            rules: Vec::new(),
             delegations: None,
             pseudo: None,
         }
@@ -76,24 +79,19 @@ impl Export {
 
     /// The same file system and delegations, with other options.
     #[must_use]
-    pub fn with_options(&self, squash: Squash, read_only: bool, clients: Vec<IpNet>) -> Self {
+    pub fn with_options(&self, config: &ExportConfig) -> Self {
         Self {
             id: self.id,
             path: self.path.clone(),
             backend: Arc::clone(&self.backend),
-            squash,
-            read_only,
+            squash: config.squash,
+            read_only: config.read_only,
             fsid: self.fsid,
-            clients,
+            clients: config.clients.clone(),
+            rules: config.rules.clone(),
             delegations: self.delegations.clone(),
             pseudo: self.pseudo.clone(),
         }
-    }
-
-    /// Only these clients see it; none: all do.
-    #[must_use]
-    pub fn only_for(self, clients: Vec<IpNet>) -> Self {
-        Self { clients, ..self }
     }
 
     /// Whether a client at this address may see it.
@@ -103,9 +101,21 @@ impl Export {
         self.clients.is_empty() || self.clients.iter().any(|net| net.contains(&peer))
     }
 
-    /// Changes are refused on a read-only export.
-    pub(crate) fn writable(&self) -> Result<(), Status> {
-        if self.read_only { Err(Status::RoFs) } else { Ok(()) }
+    fn rule(&self, peer: IpAddr) -> Option<&ClientRule> {
+        let peer = peer.to_canonical();
+        self.rules.iter().find(|rule| rule.clients.iter().any(|net| net.contains(&peer)))
+    }
+
+    /// Whose identity is replaced of those who come from this address.
+    #[must_use]
+    pub fn squash_for(&self, peer: IpAddr) -> Squash {
+        self.rule(peer).map_or(self.squash, |rule| rule.squash)
+    }
+
+    /// Whether they can change nothing.
+    #[must_use]
+    pub fn read_only_for(&self, peer: IpAddr) -> bool {
+        self.rule(peer).map_or(self.read_only, |rule| rule.read_only)
     }
 
     /// It gives delegations by this machine.

@@ -25,7 +25,7 @@ pub(crate) async fn access(ctx: &mut Ctx<'_>, args: AccessArgs) -> Result<Access
     let asked = Rights::from_bits_truncate(args.access.bits()) & meaningful;
     let who = ctx.who(&place.export);
     let mut given = place.export.backend.access(&who, &place.node, asked).await?;
-    if place.export.read_only {
+    if ctx.read_only(&place.export) {
         given -= Rights::MODIFY | Rights::EXTEND | Rights::DELETE | Rights::XAWRITE;
     }
     Ok(AccessOk {

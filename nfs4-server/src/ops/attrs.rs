@@ -174,7 +174,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
         }
         set.mode = Some(masked(masked_mode.value_to_set, masked_mode.mask_bits)?);
     }
-    place.export.writable()?;
+    ctx.writable(&place.export)?;
     let stateid = ctx.stateid(args.stateid, false)?;
     let delegated = delegated_times(ctx, &place, stateid, attrs)?;
     let mut file = None;

@@ -49,7 +49,7 @@ pub(crate) async fn opened(
     how: Use,
 ) -> Result<Opened, Status> {
     if how == Use::Write {
-        place.export.writable()?;
+        ctx.writable(&place.export)?;
     }
     let client = ctx.client()?;
     if stateid.is_special() {
@@ -95,7 +95,7 @@ impl Named {
         if let Some(opened) = self.machine.opened(self.deleg.id) {
             return Ok(opened);
         }
-        let access = OpenAccess { read: true, write: !place.export.read_only };
+        let access = OpenAccess { read: true, write: !ctx.read_only(&place.export) };
         let opened = place.export.backend.open_again(&ctx.who(&place.export), &place.node, access).await?;
         self.machine.keep_open(self.deleg.id, opened.clone());
         Ok(opened)

@@ -112,7 +112,7 @@ async fn fit(ctx: &Ctx<'_>, place: &Place, asked: Asked, share: Share) -> Result
     if writes && !share.write {
         needed |= Rights::MODIFY;
     }
-    let mut fit = !(writes && (meta.mode & 0o6000 != 0 || place.export.read_only));
+    let mut fit = !(writes && (meta.mode & 0o6000 != 0 || ctx.read_only(&place.export)));
     if fit && !needed.is_empty() && place.node.kind == FileKind::File {
         let given = backend.access(&ctx.who(&place.export), &place.node, needed).await?;
         fit = given.contains(needed);
@@ -145,7 +145,7 @@ pub(crate) async fn offer(
     let (change, times) = seen;
     // Where an open file outlives its last name, one that is open by its delegation alone does too.
     let opened = if !none && backend.facts().keeps_unlinked && place.node.kind == FileKind::File {
-        let access = OpenAccess { read: true, write: !place.export.read_only };
+        let access = OpenAccess { read: true, write: !ctx.read_only(&place.export) };
         Some(backend.open_again(&ctx.who(&place.export), &place.node, access).await?)
     } else {
         None

@@ -29,7 +29,7 @@ pub(crate) async fn lock(ctx: &mut Ctx<'_>, args: LockArgs) -> Result<LockOk, Lo
     let range = Range::new(args.offset, args.length)?;
     let write = args.locktype.is_write();
     if write {
-        place.export.writable().map_err(|_| Status::OpenMode)?;
+        ctx.writable(&place.export).map_err(|_| Status::OpenMode)?;
     }
     ctx.may_lock(args.reclaim)?;
     let owner_bytes;

@@ -26,7 +26,7 @@ fn entry(dir: Oid, info: ChangeInfo) -> Effect {
 /// RFC 8881 §18.4: everything but regular files.
 pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<CreateOk, Status> {
     let dir = ctx.directory()?.clone();
-    dir.export.writable()?;
+    ctx.writable(&dir.export)?;
     let backend = &dir.export.backend;
     let name = names::check(&args.objname, backend.facts(), ctx.core.limits().name_bytes)?;
     let what = match args.objtype {
@@ -70,7 +70,7 @@ pub(crate) async fn link(ctx: &mut Ctx<'_>, args: LinkArgs) -> Result<LinkOk, St
     if source.node.kind == FileKind::Dir {
         return Err(Status::IsDir);
     }
-    dir.export.writable()?;
+    ctx.writable(&dir.export)?;
     let intent = Intent::Link { dir: dir.node.oid, target: source.node.oid };
     may_change(ctx, &dir, &intent).await?;
     let permit = ctx.admit(&dir.export, &intent).await?;
@@ -85,7 +85,7 @@ pub(crate) async fn remove(ctx: &mut Ctx<'_>, args: RemoveArgs) -> Result<Remove
     must_be_dir(&dir)?;
     let backend = &dir.export.backend;
     let name = names::check(&args.target, backend.facts(), ctx.core.limits().name_bytes)?;
-    dir.export.writable()?;
+    ctx.writable(&dir.export)?;
     in_grace(ctx)?;
     let who = ctx.who(&dir.export);
     for _ in 0..TRIES {
@@ -120,7 +120,7 @@ pub(crate) async fn rename(ctx: &mut Ctx<'_>, args: RenameArgs) -> Result<Rename
     if from.export.id != to.export.id {
         return Err(Status::XDev);
     }
-    to.export.writable()?;
+    ctx.writable(&to.export)?;
     in_grace(ctx)?;
     let who = ctx.who(&to.export);
     let backend = &to.export.backend;

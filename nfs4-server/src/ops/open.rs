@@ -187,7 +187,7 @@ async fn create(
     let dir = open_dir(ctx)?;
     let backend = &dir.export.backend;
     let name = names::check(name, backend.facts(), ctx.core.limits().name_bytes)?;
-    dir.export.writable()?;
+    ctx.writable(&dir.export)?;
     let (mode, attrs) = match how {
         CreateHow::Unchecked(attrs) => (CreateMode::Unchecked, Some(attrs)),
         CreateHow::Guarded(attrs) => (CreateMode::Guarded, Some(attrs)),
@@ -262,7 +262,7 @@ async fn finish(ctx: &Ctx<'_>, opening: Opening<'_>, found: Found) -> Result<Don
     let Found { place, cinfo, mut attrset, opened, truncate } = found;
     let Opening { client, owner, shares, asked, claim, reclaim, .. } = opening;
     if shares.write || truncate {
-        place.export.writable()?;
+        ctx.writable(&place.export)?;
     }
     if asked.wants_again(ctx, &place)? {
         return Err(Status::DelegAlreadyWanted);

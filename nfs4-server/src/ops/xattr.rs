@@ -42,7 +42,7 @@ pub(crate) async fn getxattr(ctx: &mut Ctx<'_>, args: GetxattrArgs) -> Result<Ge
 /// RFC 8276 §8.4.2.
 pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<SetxattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.key)?;
-    place.export.writable()?;
+    ctx.writable(&place.export)?;
     if u32::try_from(args.value.len()).is_ok_and(|n| n > ctx.core.limits().xattr_bytes) {
         return Err(Status::Xattr2Big);
     }
@@ -62,7 +62,7 @@ pub(crate) async fn setxattr(ctx: &mut Ctx<'_>, args: SetxattrArgs) -> Result<Se
 /// RFC 8276 §8.4.4.
 pub(crate) async fn removexattr(ctx: &mut Ctx<'_>, args: RemovexattrArgs) -> Result<RemovexattrOk, Status> {
     let (place, name) = place_and_name(ctx, &args.name)?;
-    place.export.writable()?;
+    ctx.writable(&place.export)?;
     let permit = ctx.admit(&place.export, &Intent::Xattr { oid: place.node.oid }).await?;
     let info = place.export.backend.removexattr(&ctx.who(&place.export), &place.node, name).await?;
     permit.commit(&[Effect::Changed { oid: place.node.oid }]);

@@ -1,7 +1,7 @@
 //! Several exports under one root, squashing, read-only. RFC 8881 §7.
 
 use nfs4_proto::{AccessFlags as A, ArgOp, Attr, Fh, OpNum, ShareAccess, ShareDeny, StateId, Status};
-use nfs4_server::config::{ExportFile, Squash};
+use nfs4_server::config::{ExportFile, ForFile, Squash};
 use nfs4_tests::wire::ops::{
     access, copy, getattr, link, lookup, mkdir, mode, open_create, open_name, putfh, readdir, remove, rename,
     setattr, setxattr, unchecked, write,
@@ -255,4 +255,68 @@ async fn whoever_may_not_see_the_only_export_sees_an_empty_directory() {
     assert_ne!(root, nothing);
     friend.mkdir(&root, "d").await;
     let _ = stranger.run(vec![putfh(&root)]).await.fails_at(OpNum::Putfh, Status::Stale);
+}
+
+fn rule(clients: &[&str], squash: Option<Squash>, read_only: Option<bool>) -> ForFile {
+    ForFile { clients: clients.iter().map(ToString::to_string).collect(), squash, read_only }
+}
+
+#[tokio::test]
+async fn some_clients_of_an_export_have_options_of_their_own() {
+    let rules = vec![
+        rule(&["127.0.0.2"], Some(Squash::All), None),
+        rule(&["127.0.0.2/31", "10.0.0.0/8"], None, Some(true)),
+    ];
+    let export = ExportFile { rules, ..memory("/") };
+    let mut server = TestServer::with(|file| file.export = vec![export.clone()]).await;
+    let mut plain = server.peer("plain").await;
+    let root = plain.root.clone();
+    let made = plain.mkdir(&root, "d").await;
+    let owner = async |peer: &mut Peer, name: &str| {
+        let ops = vec![putfh(&peer.root.clone()), mkdir(name), getattr(&[Attr::Owner])];
+        peer.run(ops).await.ok().attrs().owner().unwrap().as_number()
+    };
+    assert_eq!(owner(&mut plain, "e").await, Some(1000));
+    let mut squashed = server.peer("squashed").await;
+    squashed.raw = Raw::connect_from("127.0.0.2".parse().unwrap(), server.address).await;
+    assert_eq!(owner(&mut squashed, "f").await, Some(65_534), "the first rule counts");
+    let mut reader = server.peer("reader").await;
+    reader.raw = Raw::connect_from("127.0.0.3".parse().unwrap(), server.address).await;
+    for op in [
+        mkdir("g"),
+        remove("d"),
+        setattr(StateId::ANONYMOUS, mode(0o700)),
+        open_create("o", "g", unchecked(mode(0o600))),
+    ] {
+        let num = op.num();
+        let _ = reader.run(vec![putfh(&root), op]).await.fails_at(num, Status::RoFs);
+    }
+    let told = reader.run(vec![putfh(&made), access(A::all())]).await.ok().access();
+    assert!(!told.access.intersects(A::MODIFY | A::EXTEND | A::DELETE | A::XAWRITE), "{:?}", told.access);
+    // Another configuration counts from now on.
+    let none = ExportFile { rules: Vec::new(), ..export };
+    assert!(server.reload(|file| file.export = vec![none]).await.unwrap().is_empty());
+    assert_eq!(owner(&mut reader, "g").await, Some(1000));
+    let strict = ExportFile { rules: vec![rule(&["127.0.0.1"], None, Some(true))], ..memory("/") };
+    assert!(server.reload(|file| file.export = vec![strict]).await.unwrap().is_empty());
+    let _ = plain.run(vec![putfh(&root), mkdir("h")]).await.fails_at(OpNum::Create, Status::RoFs);
+    assert_eq!(owner(&mut squashed, "h").await, Some(1000));
+}
+
+#[tokio::test]
+async fn a_directory_that_is_read_only_but_for_some_can_be_written_by_those() {
+    let server = TestServer::local_with(|file| {
+        file.read_only = Some(true);
+        file.export[0].rules = vec![rule(&["127.0.0.2"], None, Some(false))];
+    })
+    .await;
+    let mut reader = server.peer("reader").await;
+    let mut writer = server.peer("writer").await;
+    writer.raw = Raw::connect_from("127.0.0.2".parse().unwrap(), server.address).await;
+    let root = reader.root.clone();
+    let file = writer.create(&root, "f").await;
+    writer.write(&file, 0, b"x").await;
+    let op = open_name("o", "f", ShareAccess::BOTH, ShareDeny::NONE);
+    let _ = reader.run(vec![putfh(&root), op]).await.fails_at(OpNum::Open, Status::RoFs);
+    assert_eq!(std::fs::read(server.directory().join("f")).unwrap(), b"x");
 }
