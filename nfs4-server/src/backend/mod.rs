@@ -14,6 +14,7 @@
 //!   (as far as the medium itself does);
 //! - cookies survive inserts and deletes, are unique in a directory and greater than 2; "." and ".." never appear.
 
+pub mod acl;
 mod answer;
 pub mod in_place;
 pub mod kit;
@@ -21,6 +22,7 @@ pub mod local;
 pub mod mem;
 mod types;
 
+pub use acl::{Ace, AceWho};
 pub use answer::Answer;
 pub use types::*;
 
@@ -50,6 +52,13 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The object's attributes. Needs no permission on the object itself.
     fn getattr(&self, node: &Node) -> Answer<Meta>;
+
+    /// The object's access control list; where it has none of its own, one that says what its mode says.
+    /// [`Fault::Access`] without permission to read it, [`Fault::NotSupp`] where there are no lists.
+    fn acl(&self, who: &Who, node: &Node) -> Answer<Vec<Ace>> {
+        let _ = (who, node);
+        Answer::fault(Fault::NotSupp)
+    }
 
     /// Which of the asked rights `who` has ([`Rights`] as a subset of `asked`).
     fn access(&self, who: &Who, node: &Node, asked: Rights) -> Answer<Rights>;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use super::acl::Ace;
+
 pub use nfs4_deleg::Oid;
 pub use nfs4_proto::{ChangeInfo, NfsTime as Time};
 
@@ -167,6 +169,21 @@ pub struct Meta {
     pub mtime: Time,
     /// Birth (`time_create`), where the file system knows it.
     pub btime: Option<Time>,
+    /// Marks that mean nothing to the file system; none where it keeps none ([`Facts::marks`]).
+    pub marks: Marks,
+}
+
+bitflags::bitflags! {
+    /// Attributes of one bit.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Marks: u8 {
+        /// `archive` (§5.8.2.1): backed up since the data last changed; a change of data takes it away.
+        const ARCHIVE = 1;
+        /// `hidden` (§5.8.2.15).
+        const HIDDEN = 2;
+        /// `system` (§5.8.2.36).
+        const SYSTEM = 4;
+    }
 }
 
 /// A time to set.
@@ -179,7 +196,7 @@ pub enum SetTime {
 }
 
 /// Attributes to set; `None` leaves one alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetMeta {
     /// New size of a regular file.
     pub size: Option<u64>,
@@ -193,6 +210,15 @@ pub struct SetMeta {
     pub atime: Option<SetTime>,
     /// Modification time.
     pub mtime: Option<SetTime>,
+    /// Birth time; only where [`Facts::sets_birth_time`].
+    pub btime: Option<Time>,
+    /// (values, mask) of the marks; only where [`Facts::marks`].
+    pub marks: (Marks, Marks),
+    /// Access control list, after the mode (§6.4.1.3); only where [`Facts::acls`].
+    pub acl: Option<Box<[Ace]>>,
+    /// Of a new object: the mode that it gets where it inherits entries, before the umask that `mode` is less by
+    /// (RFC 8275 §5).
+    pub unmasked: Option<u32>,
 }
 
 /// Which fields of a [`SetMeta`] were applied.
@@ -211,6 +237,12 @@ pub struct Applied {
     pub atime: bool,
     /// Modification time.
     pub mtime: bool,
+    /// Birth time.
+    pub btime: bool,
+    /// All marks that were asked for.
+    pub marks: bool,
+    /// Access control list.
+    pub acl: bool,
 }
 
 /// What SETATTR did.
@@ -482,6 +514,12 @@ pub struct Facts {
     pub time_delta: Time,
     /// Birth times are known.
     pub birth_time: bool,
+    /// Birth times may be set.
+    pub sets_birth_time: bool,
+    /// [`Marks`] are kept.
+    pub marks: bool,
+    /// Access control lists are kept, of entries that allow and that deny.
+    pub acls: bool,
     /// Names that are not UTF-8 are accepted.
     pub any_bytes: bool,
     /// An open file without a name stays usable as long as RFC 8881 §18.16.3 promises it: through a restart of the

@@ -135,6 +135,7 @@ fn check_limits(file: &File) -> Result<(), ConfigError> {
         // What an entry without attributes takes, and the reason why it has none.
         ("limits.readdir-entry-bytes", l.readdir_entry_bytes, l.name_bytes.saturating_add(128), 1 << 20),
         ("limits.xattr-bytes", l.xattr_bytes, 0, 64 << 10),
+        ("limits.acl-entries", l.acl_entries, 1, 2000),
         ("limits.delegations", l.delegations, 0, crate::deleg::MOST),
         ("limits.delegations-per-client", l.delegations_per_client, 0, crate::deleg::MOST),
         ("limits.wants", l.wants, 0, 1 << 20),

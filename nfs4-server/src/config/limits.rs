@@ -66,6 +66,8 @@ pub struct Limits {
     pub readdir_entry_bytes: u32,
     /// Most bytes of an extended attribute's value that is set.
     pub xattr_bytes: u32,
+    /// Most entries of one access control list.
+    pub acl_entries: u32,
     /// Open descriptors kept for objects of directories; 0: half of what the process may have.
     pub descriptors: u32,
 }
@@ -103,6 +105,7 @@ impl Default for Limits {
             name_bytes: 255,
             readdir_entry_bytes: 32 << 10,
             xattr_bytes: 64 << 10,
+            acl_entries: 256,
             descriptors: 0,
         }
     }

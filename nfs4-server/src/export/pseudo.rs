@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::backend::{
     Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
-    Made, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights,
-    Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Made, Marks, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed,
+    Rights, Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Cookies below are reserved.
@@ -83,6 +83,9 @@ impl PseudoFs {
                 clones: false,
                 time_delta: Time { seconds: 0, nseconds: 1 },
                 birth_time: false,
+                sets_birth_time: false,
+                marks: false,
+                acls: false,
                 any_bytes: true,
                 keeps_unlinked: false,
             },
@@ -132,6 +135,7 @@ impl PseudoFs {
             ctime: self.born,
             mtime: self.born,
             btime: None,
+            marks: Marks::empty(),
         })
     }
 

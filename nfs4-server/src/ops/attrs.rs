@@ -7,9 +7,9 @@ use nfs4_proto::{
 };
 
 use super::collect::{collect, suppattr_exclcreat, supported, to_set};
-use super::convert;
 use super::file_io::{Named, Use, delegation_of, key_of, opened};
-use crate::backend::{self, SetMeta, Time, Who};
+use super::{acl, convert};
+use crate::backend::{self, FileKind, Marks, SetMeta, Time, Who};
 use crate::compound::Ctx;
 use crate::deleg::{Times, vetted};
 use crate::export::{Export, Place};
@@ -49,7 +49,7 @@ fn time_to_set(time: SetTime) -> Result<backend::SetTime, Status> {
     }
 }
 
-fn id_of(owner: &Owner) -> Result<u32, Status> {
+pub(super) fn id_of(owner: &Owner) -> Result<u32, Status> {
     match (owner.as_number(), owner.as_name()) {
         (Some(number), _) => Ok(number),
         (None, Some(name)) => number_of(name),
@@ -69,8 +69,24 @@ fn plain_mode(mode: u32) -> Result<(u32, u32), Status> {
     masked(mode & MODE, MODE)
 }
 
+fn checked(time: NfsTime) -> Result<Time, Status> {
+    if time.nseconds < 1_000_000_000 { Ok(time) } else { Err(Status::Inval) }
+}
+
+fn marks(attrs: &Attrs) -> (Marks, Marks) {
+    let (mut values, mut mask) = (Marks::empty(), Marks::empty());
+    for (mark, value) in
+        [(Marks::ARCHIVE, attrs.archive()), (Marks::HIDDEN, attrs.hidden()), (Marks::SYSTEM, attrs.system())]
+    {
+        mask.set(mark, value.is_some());
+        values.set(mark, value == Some(true));
+    }
+    (values, mask)
+}
+
 /// Values common to SETATTR and to what creates.
-fn common(attrs: &Attrs) -> Result<SetMeta, Status> {
+fn common(ctx: &Ctx<'_>, attrs: &Attrs, dir: bool) -> Result<SetMeta, Status> {
+    let most = ctx.core.limits().acl_entries;
     Ok(SetMeta {
         size: attrs.size(),
         mode: attrs.mode().map(plain_mode).transpose()?,
@@ -78,22 +94,27 @@ fn common(attrs: &Attrs) -> Result<SetMeta, Status> {
         gid: attrs.owner_group().map(id_of).transpose()?,
         atime: attrs.time_access_set().map(time_to_set).transpose()?,
         mtime: attrs.time_modify_set().map(time_to_set).transpose()?,
+        btime: attrs.time_create().map(checked).transpose()?,
+        marks: marks(attrs),
+        acl: attrs.acl().map(|acl| acl::from_wire(acl, dir, most)).transpose()?,
+        unmasked: None,
     })
 }
 
-/// The initial attributes of CREATE and OPEN. `mode_umask` (RFC 8275 §5) is the mode less the umask, as there are no
-/// inherited ACLs; `mode_set_masked` is for SETATTR alone (§6.2.5).
-pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs) -> Result<SetMeta, Status> {
+/// The initial attributes of CREATE and OPEN. `mode_umask` (RFC 8275 §5) is the mode less the umask, unless entries are
+/// inherited, which the backend sees; `mode_set_masked` is for SETATTR alone (§6.2.5).
+pub(crate) fn settable(ctx: &Ctx<'_>, export: &Export, attrs: &Attrs, dir: bool) -> Result<SetMeta, Status> {
     attrs.mask().check_set(&to_set(ctx, export))?;
     if attrs.mode_set_masked().is_some() {
         return Err(Status::Inval);
     }
-    let mut set = common(attrs)?;
+    let mut set = common(ctx, attrs, dir)?;
     if let Some(umask) = attrs.mode_umask() {
         if set.mode.is_some() || umask.umask & !0o777 != 0 {
             return Err(Status::Inval);
         }
         set.mode = Some(plain_mode(umask.mode & !umask.umask)?);
+        set.unmasked = Some(umask.mode & MODE);
     }
     Ok(set)
 }
@@ -167,7 +188,7 @@ pub(crate) async fn setattr(ctx: &mut Ctx<'_>, args: SetattrArgs) -> Result<Attr
         // Only what creates has a umask (RFC 8275 §5).
         return Err(Status::Inval.into());
     }
-    let mut set = common(attrs)?;
+    let mut set = common(ctx, attrs, place.node.kind == FileKind::Dir)?;
     if let Some(masked_mode) = attrs.mode_set_masked() {
         if set.mode.is_some() {
             return Err(Status::Inval.into());

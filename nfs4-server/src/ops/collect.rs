@@ -1,12 +1,12 @@
 //! The attribute collector: from a set of attributes to their values, group by group.
 
 use nfs4_proto::{
-    Attr, AttrGroup, AttrSet, AttrWords, Attrs, ChangeAttrType, FhExpire, FsCharsetCap, OpenArguments, Owner,
-    SpecData, Status, attr_words,
+    AclSupport, Attr, AttrGroup, AttrSet, AttrWords, Attrs, ChangeAttrType, FhExpire, FsCharsetCap,
+    OpenArguments, Owner, SpecData, Status, attr_words,
 };
 
-use super::convert;
-use crate::backend::{ChangeType, Meta};
+use super::{acl, convert};
+use crate::backend::{ChangeType, Marks, Meta};
 use crate::compound::Ctx;
 use crate::deleg::{Asking, data_wanted};
 use crate::export::{Export, Place};
@@ -83,19 +83,38 @@ pub(crate) fn supported(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
     if facts.birth_time {
         set.insert(Attr::TimeCreate);
     }
+    if facts.marks {
+        set.insert(Attr::Archive).insert(Attr::Hidden).insert(Attr::System);
+    }
+    if facts.acls {
+        // Neither dacl nor sacl: there is no automatic inheritance, nor an entry that logs (§6.2.2, §6.2.3).
+        set.insert(Attr::Acl);
+    }
     set
 }
 
-/// What may be set: a birth time is told, and no file system lets it be changed.
+/// What may be set: a birth time is often only told.
 pub(crate) fn to_set(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
     let mut set = supported(ctx, export);
-    set.remove(Attr::TimeCreate);
+    if !export.backend.facts().sets_birth_time {
+        set.remove(Attr::TimeCreate);
+    }
     set
 }
 
 /// What EXCLUSIVE4_1 may set: not those in which the verifier may be kept (RFC 8881 §5.8.1.14).
-const EXCLUSIVE: AttrWords =
-    attr_words(&[Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
+const EXCLUSIVE: AttrWords = attr_words(&[
+    Attr::Size,
+    Attr::Acl,
+    Attr::Archive,
+    Attr::Hidden,
+    Attr::System,
+    Attr::Mode,
+    Attr::Owner,
+    Attr::OwnerGroup,
+    Attr::TimeCreate,
+    Attr::ModeUmask,
+]);
 
 /// `suppattr_exclcreat` of an export in the compound's minor version: nothing that `supported_attrs` leaves out.
 pub(crate) fn suppattr_exclcreat(ctx: &Ctx<'_>, export: &Export) -> AttrSet {
@@ -159,9 +178,9 @@ impl Wanted {
         self.data
     }
 
-    /// Whether handles are asked for.
-    pub(crate) fn handles(&self) -> bool {
-        self.set.contains(Attr::Filehandle)
+    /// Whether what is asked for takes the object itself, and not only its attributes.
+    pub(crate) fn nodes(&self) -> bool {
+        self.set.contains(Attr::Filehandle) || self.set.contains(Attr::Acl)
     }
 
     /// Fewest bytes that the values take on the wire.
@@ -202,6 +221,11 @@ pub(crate) async fn collect_wanted(
             attrs.set_mounted_on_fileid(mounted_on_fileid(ctx, place, &meta).await);
         }
     }
+    if want.contains(Attr::Acl) {
+        // After `change`: a client that keeps the list asks again where it moved meanwhile.
+        let acl = place.export.backend.acl(&ctx.who(&place.export), &place.node).await?;
+        attrs.set_acl(acl::to_wire(&acl)?);
+    }
     if wanted.space {
         put_space(&mut attrs, want, &place.export.backend.statfs(&ctx.who(&place.export)).await?);
     }
@@ -222,7 +246,7 @@ pub(crate) async fn collect_entry(
     attrs: &mut Attrs,
 ) -> Result<bool, Status> {
     let want = &wanted.set;
-    if want.contains(Attr::Filehandle) {
+    if wanted.nodes() {
         return Ok(false);
     }
     // What is not set again below must not stay.
@@ -289,6 +313,9 @@ fn put_meta(attrs: &mut Attrs, want: &AttrSet, meta: &Meta) {
                 let (specdata1, specdata2) = meta.rdev;
                 attrs.set_rawdev(SpecData { specdata1, specdata2 })
             }
+            Attr::Archive => attrs.set_archive(meta.marks.contains(Marks::ARCHIVE)),
+            Attr::Hidden => attrs.set_hidden(meta.marks.contains(Marks::HIDDEN)),
+            Attr::System => attrs.set_system(meta.marks.contains(Marks::SYSTEM)),
             Attr::SpaceUsed => attrs.set_space_used(meta.space_used),
             Attr::TimeAccess => attrs.set_time_access(meta.atime),
             Attr::TimeMetadata => attrs.set_time_metadata(meta.ctime),
@@ -369,7 +396,11 @@ fn put_server(attrs: &mut Attrs, want: &AttrSet, ctx: &Ctx<'_>, export: &Export)
             Attr::NamedAttr => attrs.set_named_attr(false),
             Attr::UniqueHandles => attrs.set_unique_handles(true),
             Attr::LeaseTime => attrs.set_lease_time(ctx.core.lease),
-            Attr::AclSupport => attrs.set_aclsupport(nfs4_proto::AclSupport::empty()),
+            Attr::AclSupport => attrs.set_aclsupport(if export.backend.facts().acls {
+                AclSupport::ALLOW_ACL | AclSupport::DENY_ACL
+            } else {
+                AclSupport::empty()
+            }),
             Attr::MaxRead => attrs.set_maxread(u64::from(ctx.max_read())),
             Attr::MaxWrite => attrs.set_maxwrite(u64::from(ctx.max_write())),
             Attr::OpenArguments => attrs.set_open_arguments(open_arguments(export.delegations.is_some())),

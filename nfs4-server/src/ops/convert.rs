@@ -32,6 +32,11 @@ pub(crate) fn applied(applied: Applied, asked: &Attrs) -> AttrSet {
     add(applied.gid, Attr::OwnerGroup);
     add(applied.atime, Attr::TimeAccessSet);
     add(applied.mtime, Attr::TimeModifySet);
+    add(applied.btime, Attr::TimeCreate);
+    add(applied.marks, Attr::Archive);
+    add(applied.marks, Attr::Hidden);
+    add(applied.marks, Attr::System);
+    add(applied.acl, Attr::Acl);
     set
 }
 

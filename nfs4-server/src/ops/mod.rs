@@ -1,6 +1,7 @@
 //! The operations, by family: the same names as in `nfs4_proto`.
 
 mod access;
+mod acl;
 mod attrs;
 mod collect;
 mod convert;

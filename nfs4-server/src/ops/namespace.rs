@@ -46,7 +46,7 @@ pub(crate) async fn create(ctx: &mut Ctx<'_>, args: CreateArgs) -> Result<Create
         CreateType::Dir => Create::Dir,
         CreateType::Other(_) => return Err(Status::BadType),
     };
-    let set = settable(ctx, &dir.export, &args.createattrs)?;
+    let set = settable(ctx, &dir.export, &args.createattrs, matches!(what, Create::Dir))?;
     if set.size.is_some() {
         return Err(Status::Inval);
     }

@@ -197,7 +197,7 @@ async fn create(
             (CreateMode::Exclusive(*verifier), Some(attrs))
         }
     };
-    let set = attrs.map_or(Ok(SetMeta::default()), |attrs| settable(ctx, &dir.export, attrs))?;
+    let set = attrs.map_or(Ok(SetMeta::default()), |attrs| settable(ctx, &dir.export, attrs, false))?;
     let what = Create::File { mode, access: access_of(shares) };
     let permit = ctx.admit(&dir.export, &Intent::Create { dir: dir.node.oid }).await?;
     let made = backend.create(&ctx.who(&dir.export), &dir.node, name, what, &set).await?;

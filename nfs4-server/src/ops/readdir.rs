@@ -56,7 +56,7 @@ pub(crate) async fn readdir(ctx: &mut Ctx<'_>, args: ReaddirArgs) -> Result<Segm
         // Flag 4, cookie 8, length 4, bitmap and length of attributes 8: what the backend counts for each name.
         bytes: left,
         meta: wants_meta(&args.attr_request),
-        nodes: wanted.handles() || dir.export.id == PSEUDO_ID || asks,
+        nodes: wanted.nodes() || dir.export.id == PSEUDO_ID || asks,
     };
     let mut page = backend.list(&ctx.who(&dir.export), &dir.node, args.cookie, room).await?;
     let mut asked = if asks { ask_holders(ctx, &dir, &mut page) } else { Vec::new() }.into_iter();

@@ -1,8 +1,8 @@
 //! S-15, S-18, S-19, S-20, S-27.
 
 use nfs4_proto::{
-    AccessFlags, ArgOp, Attr, AttrSet, Attrs, Compound, CompoundRes, CopyArgs, OpNum, Owner, SetxattrOption,
-    StateId, Status,
+    AccessFlags, ArgOp, Attr, AttrSet, Attrs, Compound, CompoundRes, CopyArgs, NfsTime, OpNum, Owner,
+    SetxattrOption, StateId, Status,
 };
 use nfs4_tests::wire::ops::{
     access, attrs, clone, copy, getattr_set, getxattr, listxattrs, putfh, removexattr, setattr, setxattr,
@@ -36,7 +36,7 @@ async fn s15_attrsset_tells_what_was_done_and_a_refused_request_does_nothing() {
     let done = peer.run(vec![putfh(&fh), setattr(ANON, read_only)]).await;
     assert!(done.fails_at(OpNum::Setattr, Status::Inval).attrsset().is_empty());
     let unsupported = attrs(|a| {
-        a.set_size(1).set_archive(true);
+        a.set_size(1).set_time_backup(NfsTime { seconds: 1, nseconds: 0 });
     });
     let done = peer.run(vec![putfh(&fh), setattr(ANON, unsupported)]).await;
     assert!(done.fails_at(OpNum::Setattr, Status::AttrNotSupp).attrsset().is_empty());

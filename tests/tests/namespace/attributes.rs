@@ -264,7 +264,7 @@ async fn verify_and_nverify_compare_and_stop() {
     });
     let _ = peer.run(ops(verify(set_only))).await.fails_at(OpNum::Verify, Status::Inval);
     let unsupported = attrs(|a| {
-        a.set_hidden(true);
+        a.set_time_backup(NfsTime { seconds: 1, nseconds: 0 });
     });
     let _ = peer.run(ops(verify(unsupported))).await.fails_at(OpNum::Verify, Status::AttrNotSupp);
     let _ = peer.run(ops(verify(Attrs::new()))).await.ok();

@@ -7,8 +7,10 @@
     reason = "tests fail by panicking"
 )]
 
+mod acls;
 mod attributes;
 mod exports;
 mod listing;
 mod names;
 mod reload;
+mod verify;

@@ -13,7 +13,7 @@ use super::change::ctime;
 use super::creds::As;
 use super::handle::kind_of;
 use super::{Inner, sys};
-use crate::backend::{Applied, Fault, FileKind, Meta, Rights, SetDone, SetMeta, SetTime, Time, Who};
+use crate::backend::{Applied, Fault, FileKind, Marks, Meta, Rights, SetDone, SetMeta, SetTime, Time, Who};
 
 pub(super) const R: u32 = 4;
 pub(super) const W: u32 = 2;
@@ -55,6 +55,7 @@ pub(super) fn meta(stat: &Statx, change: u64) -> Meta {
         ctime: time(stat.stx_ctime),
         mtime: time(stat.stx_mtime),
         btime: btime.then(|| time(stat.stx_btime)),
+        marks: Marks::empty(),
     }
 }
 

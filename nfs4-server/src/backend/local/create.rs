@@ -197,6 +197,7 @@ impl Inner {
                     gid: set.gid.is_some(),
                     atime: false,
                     mtime: false,
+                    ..Applied::default()
                 };
                 (Some(opened), applied)
             }
@@ -223,7 +224,7 @@ impl Inner {
         set: &SetMeta,
         applied: &mut Applied,
     ) -> Result<(), Fault> {
-        let mut rest = *set;
+        let mut rest = set.clone();
         let mut done = Applied::default();
         // mkdir takes no setuid and setgid, and a new owner clears them.
         let special = set.mode.is_some_and(|(values, mask)| values & mask & 0o6000 != 0);

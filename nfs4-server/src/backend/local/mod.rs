@@ -246,7 +246,7 @@ impl Backend for Local {
         let object = got!(self.inner.object(node));
         // The open is kept, so its descriptor is there when the job runs.
         let opened = opened.filter(|opened| opened.access.write && opened.node.oid == node.oid).cloned();
-        let (who, set) = (who.clone(), *set);
+        let (who, set) = (who.clone(), set.clone());
         self.durable(move |inner| {
             let done = inner.setattr(&who, &object, opened.is_some(), &set)?;
             let changed = done.applied != super::Applied::default();
@@ -256,7 +256,7 @@ impl Backend for Local {
 
     fn create(&self, who: &Who, dir: &Node, name: &[u8], what: Create, set: &SetMeta) -> Answer<Made> {
         let dir = got!(self.inner.object(dir));
-        let (who, name, set) = (who.clone(), RawHandle::from_slice(name), *set);
+        let (who, name, set) = (who.clone(), RawHandle::from_slice(name), set.clone());
         self.durable(move |inner| inner.create(&who, &dir, &name, &what, &set))
     }
 

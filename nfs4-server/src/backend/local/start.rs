@@ -333,6 +333,9 @@ fn facts(
         clones: !options.read_only && can_clone(mount),
         time_delta: Time { seconds: 0, nseconds: 1 },
         birth_time: state.stx_mask & rustix::fs::StatxFlags::BTIME.bits() != 0,
+        sets_birth_time: false,
+        marks: false,
+        acls: false,
         any_bytes: true,
         // A name that is gone is gone with the process that held the file open.
         keeps_unlinked: false,

@@ -5,10 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::super::{ChangeInfo, Fault, FileKind, Meta, Node, Oid, Time};
+use super::super::{Ace, ChangeInfo, Fault, FileKind, Marks, Meta, Node, Oid, Time};
 use super::data::Data;
 use super::dir::Dir;
-use super::space::INODE_COST;
+use super::space::{INODE_COST, acl_cost};
 use super::table::Place;
 use super::xattr::Xattrs;
 
@@ -20,7 +20,6 @@ pub(super) struct Inode {
     pub(super) fileid: u64,
     pub(super) kind: FileKind,
     pub(super) rdev: (u32, u32),
-    pub(super) btime: Time,
     body: RwLock<Body>,
 }
 
@@ -48,6 +47,10 @@ pub(super) struct Body {
     pub(super) atime: Time,
     pub(super) mtime: Time,
     pub(super) ctime: Time,
+    pub(super) btime: Time,
+    pub(super) marks: Marks,
+    /// None: what the mode says is all. Else the mode's nine low bits are what [`acl::mode_of`] makes of it.
+    pub(super) acl: Option<Box<[Ace]>>,
     /// Of the exclusive create that made it, until the first SETATTR.
     pub(super) verifier: Option<[u8; 8]>,
     pub(super) xattrs: Xattrs,
@@ -55,16 +58,9 @@ pub(super) struct Body {
 }
 
 impl Inode {
-    pub(super) fn new(
-        instance: u64,
-        place: Place,
-        fileid: u64,
-        rdev: (u32, u32),
-        btime: Time,
-        body: Body,
-    ) -> Arc<Self> {
+    pub(super) fn new(instance: u64, place: Place, fileid: u64, rdev: (u32, u32), body: Body) -> Arc<Self> {
         let kind = body.kind;
-        Arc::new(Self { instance, place, fileid, kind, rdev, btime, body: RwLock::new(body) })
+        Arc::new(Self { instance, place, fileid, kind, rdev, body: RwLock::new(body) })
     }
 
     /// Index and generation: not used again while the file system lives.
@@ -118,7 +114,8 @@ impl Inode {
             atime: body.atime,
             ctime: body.ctime,
             mtime: body.mtime,
-            btime: Some(self.btime),
+            btime: Some(body.btime),
+            marks: body.marks,
         }
     }
 }
@@ -162,7 +159,7 @@ impl Body {
             Content::Symlink(target) => target.len() as u64,
             Content::Nothing => 0,
         };
-        INODE_COST + self.xattrs.charged() + content
+        INODE_COST + self.xattrs.charged() + self.acl.as_deref().map_or(0, acl_cost) + content
     }
 
     /// One step of `change` for new attributes.
@@ -176,6 +173,7 @@ impl Body {
     /// One step of `change` for new data or entries.
     pub(super) fn touch(&mut self, now: Time) -> ChangeInfo {
         self.mtime = now;
+        self.marks.remove(Marks::ARCHIVE);
         self.touch_attributes(now)
     }
 

@@ -33,9 +33,9 @@ use self::space::{INODE_COST, Space};
 use self::table::{Place, Table};
 use self::xattr::Xattrs;
 use super::{
-    Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat, Linked,
-    Made, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed, Renamed, Rights,
-    Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
+    Ace, Advice, Answer, Backend, ChangeInfo, ChangeType, Create, Entry, Facts, Fault, FileKind, FsStat,
+    Linked, Made, Marks, Meta, Moving, Node, Oid, OpenAccess, Opened, Page, RawHandle, ReadData, Removed,
+    Renamed, Rights, Room, Seek, SetDone, SetMeta, Sought, Stable, Time, Who, Written, XattrSet,
 };
 
 /// Longest name, bytes.
@@ -105,15 +105,16 @@ impl Shared {
         body.gone = true;
         self.space.release(body.cost());
         body.xattrs = Xattrs::default();
+        body.acl = None;
         self.table.remove(inode.place);
         Some(std::mem::replace(&mut body.content, Content::Nothing))
     }
 
     /// Gives a new object its place. Its cost has been charged.
-    fn settle(&self, rdev: (u32, u32), now: Time, body: Body) -> Result<Arc<Inode>, Fault> {
+    fn settle(&self, rdev: (u32, u32), body: Body) -> Result<Arc<Inode>, Fault> {
         let fileid = self.serial.fetch_add(1, Ordering::Relaxed);
         self.table
-            .insert(|place| Inode::new(self.instance, place, fileid, rdev, now, body))
+            .insert(|place| Inode::new(self.instance, place, fileid, rdev, body))
             .ok_or(Fault::ServerFault)
     }
 
@@ -167,6 +168,9 @@ impl Mem {
             clones: true,
             time_delta: Time { seconds: 0, nseconds: 1 },
             birth_time: true,
+            sets_birth_time: true,
+            marks: true,
+            acls: true,
             any_bytes: true,
             keeps_unlinked: true,
         };
@@ -192,11 +196,14 @@ impl Mem {
             atime: now,
             mtime: now,
             ctime: now,
+            btime: now,
+            marks: Marks::empty(),
+            acl: None,
             verifier: None,
             xattrs: Xattrs::default(),
             content: Content::Dir(Dir::new(Weak::new())),
         };
-        let root = shared.settle((0, 0), now, body)?;
+        let root = shared.settle((0, 0), body)?;
         Ok(Self { facts, root, shared })
     }
 
@@ -367,6 +374,10 @@ impl Backend for Mem {
 
     fn getattr(&self, node: &Node) -> Answer<Meta> {
         self.inode(node).and_then(|inode| Ok(inode.meta(&*inode.read()?))).into()
+    }
+
+    fn acl(&self, who: &Who, node: &Node) -> Answer<Vec<Ace>> {
+        self.acl_of(who, node).into()
     }
 
     fn access(&self, who: &Who, node: &Node, asked: Rights) -> Answer<Rights> {

@@ -12,7 +12,7 @@ use super::attrs::{all_of, initial};
 use super::data::Data;
 use super::dir::{Dir, entry_cost};
 use super::inode::{Body, Content, Inode, Locked};
-use super::perm::{SEARCH, WRITE};
+use super::perm::SEARCH;
 use super::xattr::Xattrs;
 use super::{ATTEMPTS, LINK_MAX, Mem, TARGET_MAX, check_name};
 
@@ -91,10 +91,11 @@ impl Mem {
         what: &Create,
         set: &SetMeta,
     ) -> Result<Made, Fault> {
-        dir.check(who, WRITE)?;
         let kind = kind_of(what);
+        dir.check_add(who, kind == FileKind::Dir)?;
         let now = self.shared.now();
-        let start = initial(who, dir, kind, set, now)?;
+        let exclusive = matches!(what, Create::File { mode: CreateMode::Exclusive(_), .. });
+        let start = initial(who, dir, kind, exclusive, set, now)?;
         let (content, rdev, verifier, open) = match what {
             Create::File { mode, access } => {
                 let mut data = Data::default();
@@ -128,13 +129,16 @@ impl Mem {
             atime: start.atime,
             mtime: start.mtime,
             ctime: now,
+            btime: start.btime,
+            marks: start.marks,
+            acl: start.acl,
             verifier,
             xattrs: Xattrs::default(),
             content,
         };
         let cost = body.cost() + entry_cost(name);
         self.shared.space.charge(cost)?;
-        let inode = match self.shared.settle(rdev, now, body) {
+        let inode = match self.shared.settle(rdev, body) {
             Ok(inode) => inode,
             Err(fault) => {
                 self.shared.space.release(cost);
@@ -170,7 +174,7 @@ impl Mem {
         if taken {
             return Err(Fault::Exist);
         }
-        body.check(who, WRITE)?;
+        body.check_add(who, false)?;
         if nlink == 0 {
             // Open, but without a name: it gets none again.
             return Err(Fault::NoEnt);
@@ -213,9 +217,8 @@ impl Mem {
             if body.dir()?.get(name).is_none_or(|found| found.oid() != child.oid()) {
                 continue;
             }
-            body.check(who, WRITE | SEARCH)?;
             let entry = locked.see(&child)?;
-            body.check_sticky(who, entry)?;
+            body.check_remove(who, entry)?;
             if let Content::Dir(entries) = &entry.content
                 && !entries.is_empty()
             {

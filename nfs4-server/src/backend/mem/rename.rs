@@ -111,18 +111,18 @@ impl Mem {
             }));
         }
         let body = locked.see(moved)?;
-        source.check(who, WRITE | SEARCH)?;
-        source.check_sticky(who, body)?;
-        target.check(who, WRITE | SEARCH)?;
+        source.check_remove(who, body)?;
         let is_dir = moved.kind == FileKind::Dir;
         let across = !same(from.dir, to.dir);
+        target.check(who, SEARCH)?;
+        target.check_add(who, is_dir)?;
         if is_dir && across {
             // Its ".." changes.
             body.check(who, WRITE)?;
         }
         if let Some(victim) = victim {
             let old = locked.see(victim)?;
-            target.check_sticky(who, old)?;
+            target.check_remove(who, old)?;
             let fits = match &old.content {
                 Content::Dir(entries) => is_dir && entries.is_empty(),
                 Content::File(_) | Content::Symlink(_) | Content::Nothing => !is_dir,

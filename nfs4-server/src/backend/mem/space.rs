@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::{Fault, FsStat};
+use super::super::{Ace, Fault, FsStat};
 
 /// Counted for each object beside its data.
 pub(super) const INODE_COST: u64 = 512;
@@ -15,6 +15,11 @@ pub(super) const XATTR_COST: u64 = 128;
 pub(super) struct Space {
     limit: u64,
     used: AtomicU64,
+}
+
+/// What an access control list costs.
+pub(super) fn acl_cost(acl: &[Ace]) -> u64 {
+    size_of_val(acl) as u64
 }
 
 impl Space {

@@ -169,7 +169,7 @@ async fn attributes_are_set_by_whom_they_may_be() {
     assert_eq!(set(&bob, mode(0o600)).await.1, Some(Fault::Perm));
     let time = Time { seconds: -7, nseconds: 123_456_789 };
     let to = SetMeta { mtime: Some(SetTime::To(time)), ..SetMeta::default() };
-    assert_eq!(set(&bob, to).await.1, Some(Fault::Perm));
+    assert_eq!(set(&bob, to.clone()).await.1, Some(Fault::Perm));
     assert_eq!(set(&alice, to).await.1, None);
     assert_eq!(rig.meta(&made.node).await.mtime, time);
     // The server's time needs write permission only, for one of the times too.
