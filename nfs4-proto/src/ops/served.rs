@@ -57,8 +57,10 @@ impl OpNum {
             | Self::Setxattr
             | Self::Listxattrs
             | Self::Removexattr => Yes(""),
-            Self::Getattr => Yes("no ACLs, no security labels"),
-            Self::Setattr => Yes("no ACLs, no security labels; not time_create"),
+            Self::Getattr => Yes("ACLs, archive, hidden, system in memory only; no security labels"),
+            Self::Setattr => {
+                Yes("ACLs, archive, hidden, system, time_create in memory only; no security labels")
+            }
             Self::Lock => Yes(
                 "a blocking lock that conflicts is denied, and its owner told when it comes free (CB_NOTIFY_LOCK)",
             ),
