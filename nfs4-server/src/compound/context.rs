@@ -199,7 +199,11 @@ impl<'a> Ctx<'a> {
     /// Whether the client may get new state, or with `reclaim` what it had before the restart (RFC 8881 §8.4.2.1).
     pub(crate) fn may_lock(&self, reclaim: bool) -> Result<(), Status> {
         let attached = self.attached.as_ref().ok_or(Status::OpNotInSession)?;
-        self.core.state.may_lock(attached.session.client(), reclaim)
+        self.core.state.may_lock(attached.session.client(), reclaim)?;
+        if reclaim {
+            self.core.state.reclaiming(self.now);
+        }
+        Ok(())
     }
 }
 

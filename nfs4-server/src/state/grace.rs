@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use nfs4_proto::Status;
@@ -11,11 +11,18 @@ use nfs4_proto::Status;
 use super::clients::record_failed;
 use super::{Client, Millis, Now, Record, State, lock};
 
-/// Grace of one boot. It is over as soon as every client on record has reclaimed, at the latest at the deadline.
+/// Time for the next reclaim, where grace would be over before it.
+const NEXT: Millis = Millis(1000);
+
+/// Grace of one boot. It is over as soon as every client on record has reclaimed, at the latest at the deadline, which
+/// moves on while somebody is reclaiming, for as long again at most.
 #[derive(Debug)]
 pub(super) struct Grace {
     on: AtomicBool,
-    deadline: Now,
+    /// Milliseconds.
+    deadline: AtomicU64,
+    /// What the deadline does not pass.
+    latest: Now,
     /// Owners on record, and whether they have reclaimed or gone.
     owners: Mutex<HashMap<Bytes, bool>>,
 }
@@ -28,7 +35,13 @@ impl Grace {
             records.into_iter().partition(|r| r.reclaimed && span != Millis(0));
         let owners: HashMap<_, _> = may.into_iter().map(|r| (r.owner, false)).collect();
         let on = !owners.is_empty();
-        let grace = Self { on: AtomicBool::new(on), deadline: now.plus(span), owners: Mutex::new(owners) };
+        let end = now.plus(span);
+        let grace = Self {
+            on: AtomicBool::new(on),
+            deadline: AtomicU64::new(end.as_millis()),
+            latest: end.plus(span),
+            owners: Mutex::new(owners),
+        };
         (grace, not.into_iter().map(|r| r.owner).collect())
     }
 
@@ -37,7 +50,17 @@ impl Grace {
     }
 
     pub(super) fn deadline(&self) -> Option<Now> {
-        self.on().then_some(self.deadline)
+        self.on().then(|| self.end())
+    }
+
+    fn end(&self) -> Now {
+        Now::from_millis(self.deadline.load(Ordering::Relaxed))
+    }
+
+    /// Somebody reclaims: there is time for the next one.
+    fn goes_on(&self, now: Now) {
+        let until = now.plus(NEXT).min(self.latest);
+        self.deadline.fetch_max(until.as_millis(), Ordering::Relaxed);
     }
 
     /// Whether the owner is on record, has not reclaimed yet, and grace is on.
@@ -78,7 +101,7 @@ impl Grace {
     /// Ends grace at its deadline. Before anything new is granted, those that did not finish are forgotten by `write`
     /// (second edge condition of §8.4.3); if that fails, grace goes on.
     pub(super) fn expire(&self, now: Now, write: impl FnOnce(&[Bytes]) -> io::Result<()>) -> io::Result<()> {
-        if !self.on() || now < self.deadline {
+        if !self.on() || now < self.end() {
             return Ok(());
         }
         let owners = lock(&self.owners);
@@ -112,6 +135,13 @@ impl State {
             (true, true, false) => Err(Status::ReclaimBad),
             (false, true, _) | (false, false, false) => Err(Status::Grace),
             (false, false, true) => Ok(()),
+        }
+    }
+
+    /// A client reclaims just now: grace does not end before it can go on, but for as long again at most.
+    pub fn reclaiming(&self, now: Now) {
+        if self.grace.on() {
+            self.grace.goes_on(now);
         }
     }
 

@@ -201,3 +201,22 @@ fn restart_reclaim_needed_is_told_until_reclaim_complete() {
     complete(&kit, a).unwrap();
     assert_eq!(kit.run(at(2), s, 0, 3).flags, 0);
 }
+
+#[test]
+fn grace_goes_on_while_somebody_reclaims_and_not_for_ever() {
+    let kit = after_restart(&["a", "b"]);
+    let _ = kit.fresh(at(1), "a");
+    // Long before the end it changes nothing.
+    kit.state.reclaiming(at(1));
+    assert_eq!(kit.state.next_deadline(at(2)), Some(at(LEASE)));
+    let mut now = LEASE - 100;
+    while now < 2 * LEASE {
+        kit.state.reclaiming(at(now));
+        kit.state.expire(at(now));
+        assert!(kit.state.in_grace(), "{now}");
+        now += 900;
+    }
+    kit.state.reclaiming(at(2 * LEASE));
+    kit.state.expire(at(2 * LEASE));
+    assert!(!kit.state.in_grace());
+}
