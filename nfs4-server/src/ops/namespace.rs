@@ -173,9 +173,12 @@ async fn moving(
     Ok(Moving { source, victim })
 }
 
-/// Whoever may not change the directory fails before a delegation is called back for it.
+/// Whoever may not change the directory fails before a delegation is called back for it. Where there are ACLs the directory
+/// alone does not decide: the entry's own may let somebody take its name (RFC 8881 §6.2.1.3.2).
 async fn may_change(ctx: &Ctx<'_>, dir: &Place, intent: &Intent) -> Result<(), Status> {
-    let Some(machine) = &dir.export.delegations else { return Ok(()) };
+    let Some(machine) = dir.export.delegations.as_ref().filter(|_| !dir.export.backend.facts().acls) else {
+        return Ok(());
+    };
     if machine.in_the_way(ctx.party(), intent).is_empty() {
         return Ok(());
     }
