@@ -5,6 +5,7 @@
 
 mod attributes;
 mod granting;
+mod races;
 mod recalls;
 mod recovery;
 mod revocation;
