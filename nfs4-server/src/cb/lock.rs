@@ -13,9 +13,10 @@ use crate::state::LockCall;
 
 /// Tells lock owners that what they wait for may be had, for as long as the server runs.
 pub(crate) async fn tell_waiters(core: Arc<Core>) {
-    let hold = Millis::from_secs(core.limits().lock_hold.into());
     loop {
         core.files.lock_calls_due().await;
+        // A reload may have changed it.
+        let hold = Millis::from_secs(core.limits().lock_hold.into());
         for due in core.files.take_lock_calls(core.now(), hold) {
             let beside = Arc::clone(&core);
             core.beside(async move {
