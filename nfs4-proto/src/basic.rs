@@ -117,6 +117,14 @@ xdr_struct! {
     }
 }
 
+impl NfsTime {
+    /// Whether the nanoseconds are fewer than a second's. Operations answer NFS4ERR_INVAL to one that is not.
+    #[must_use]
+    pub const fn is_valid(&self) -> bool {
+        self.nseconds < 1_000_000_000
+    }
+}
+
 impl StateId {
     /// All zeros: the anonymous stateid. RFC 8881 §8.2.3.
     pub const ANONYMOUS: Self = Self { seqid: 0, other: [0; 12] };

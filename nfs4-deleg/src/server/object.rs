@@ -110,7 +110,15 @@ pub(super) struct Deleg {
 impl Deleg {
     /// It stands in others' way.
     pub(super) fn lives(&self) -> bool {
-        !matches!(self.state, State::Revoked(_))
+        self.revoked().is_none()
+    }
+
+    /// Why it was taken; `None`: it was not.
+    pub(super) fn revoked(&self) -> Option<Cause> {
+        match self.state {
+            State::Revoked(cause) => Some(cause),
+            State::Held | State::Recalling(_) => None,
+        }
     }
 
     pub(super) fn writes(&self) -> bool {

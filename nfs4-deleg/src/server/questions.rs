@@ -108,9 +108,6 @@ fn listed(deleg: &super::object::Deleg) -> Listed {
         kind: deleg.kind,
         times: deleg.times,
         recalling: matches!(deleg.state, State::Recalling(_)),
-        revoked: match deleg.state {
-            State::Revoked(cause) => Some(cause),
-            State::Held | State::Recalling(_) => None,
-        },
+        revoked: deleg.revoked(),
     }
 }

@@ -155,7 +155,7 @@ impl Delegations {
         self.dirty.insert(deleg.oid);
         let Some(client) = self.clients.get_mut(&deleg.client) else { return };
         client.held = client.held.saturating_sub(1);
-        if let State::Revoked(cause) = deleg.state {
+        if let Some(cause) = deleg.revoked() {
             let count = client.count(cause);
             *count = count.saturating_sub(1);
         }

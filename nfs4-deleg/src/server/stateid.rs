@@ -2,7 +2,7 @@
 
 use nfs4_proto::{SeqStatusFlags, Status};
 
-use super::object::{Deleg, State};
+use super::object::Deleg;
 use super::{Cause, DelegId, DelegRef, Delegations, Fault, Kind};
 use crate::{ClientKey, Now, Oid};
 
@@ -22,7 +22,7 @@ impl Delegations {
                 && (d.oid == oid || self.fault(Fault::OtherFilesStateid))
         });
         let known = known.ok_or(Status::BadStateId)?;
-        if let State::Revoked(cause) = known.state {
+        if let Some(cause) = known.revoked() {
             return match () {
                 () if self.fault(Fault::RevokedAnswersBad) => Err(Status::BadStateId),
                 () if self.fault(Fault::RevokedStillCovers) => Ok(known),
@@ -110,9 +110,6 @@ impl Delegations {
     /// A delegation's cause of revocation; `None` for one that is held, or not known.
     #[must_use]
     pub fn revoked(&self, id: DelegId) -> Option<Cause> {
-        match &self.held.get(id)?.state {
-            State::Revoked(cause) => Some(*cause),
-            State::Held | State::Recalling(_) => None,
-        }
+        self.held.get(id)?.revoked()
     }
 }

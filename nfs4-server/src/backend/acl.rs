@@ -111,7 +111,7 @@ pub fn mode_of(acl: &[Ace]) -> u32 {
     [AceWho::Owner, AceWho::OwnerGroup, AceWho::Everyone].into_iter().fold(0, |mode, class| {
         let (given, _) = evaluate(acl, MODE_BITS, |ace| ace.who == AceWho::Everyone || ace.who == class);
         let mut bits = 0;
-        for (bit, mask) in [(4, READ), (2, WRITE), (1, EXECUTE)] {
+        for (bit, mask) in WORDS {
             if given.contains(mask) {
                 bits |= bit;
             }
@@ -120,14 +120,14 @@ pub fn mode_of(acl: &[Ace]) -> u32 {
     })
 }
 
-const READ: AceMask = AceMask::READ_DATA;
-const WRITE: AceMask = AceMask::WRITE_DATA.union(AceMask::APPEND_DATA);
-const EXECUTE: AceMask = AceMask::EXECUTE;
+/// The three bits of a class, and what each stands for.
+const WORDS: [(u32, AceMask); 3] =
+    [(4, AceMask::READ_DATA), (2, AceMask::WRITE_DATA.union(AceMask::APPEND_DATA)), (1, AceMask::EXECUTE)];
 
 /// Three bits of a mode as a mask.
 fn mask_of(bits: u32) -> AceMask {
     let mut mask = AceMask::empty();
-    for (bit, part) in [(4, READ), (2, WRITE), (1, EXECUTE)] {
+    for (bit, part) in WORDS {
         if bits & bit != 0 {
             mask |= part;
         }

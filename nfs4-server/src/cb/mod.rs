@@ -6,7 +6,8 @@ mod send;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nfs4_proto::{CbArgOp, CbResOp, ClientId, ReferringCallList, SessionId, Status};
+use nfs4_proto::{CbArgOp, CbResOp, ClientId, ReferringCall, ReferringCallList, SessionId, Status};
+use nfs4_xdr::List;
 use tokio::time::{Instant, timeout_at};
 
 use crate::core::Core;
@@ -26,7 +27,7 @@ pub enum CbError {
     /// The connections ended, or the time did.
     #[error("the client did not answer")]
     NoAnswer,
-    /// An answer that is none, or whose status is none of the callback's (§20, RFC 7862 §16).
+    /// An answer that is none, or results of callbacks that were not asked for.
     #[error("the client's answer cannot be understood")]
     Nonsense,
     /// CB_SEQUENCE was refused. NFS4ERR_DELAY: nothing was done, and the caller may ask again later.
@@ -62,6 +63,11 @@ pub struct Callback {
     pub ops: Vec<CbArgOp>,
     /// Requests that these operations refer to and whose replies the client may not have seen (§2.10.6.3).
     pub referring: Vec<ReferringCallList>,
+}
+
+/// A request as callbacks refer to it (RFC 8881 §2.10.6.3).
+pub(crate) fn referring(sessionid: SessionId, request: ReferringCall) -> ReferringCallList {
+    ReferringCallList { sessionid, referring_calls: List::new(vec![request]).unwrap_or_default() }
 }
 
 /// Sends a callback to a client over whichever of its sessions has a working back channel; the results behind

@@ -41,7 +41,7 @@ impl Admitted {
                 Asked::Delay => return Err(Status::Delay),
                 Asked::Wait(parked) => {
                     waited = true;
-                    let _turn = session.map(|session| session.wait().ok_or(Status::Delay)).transpose()?;
+                    let _turn = session.map(Session::wait).transpose()?;
                     // Whose lease is over is not waited for.
                     core.evict_dead(machine, party, intent).await?;
                     let (id, go) = parked.end().await;
@@ -60,9 +60,9 @@ impl Admitted {
     }
 
     /// A delegation under the permit of an OPEN or WANT_DELEGATION; `None` where the export gives none.
-    pub(crate) fn grant(&self, want: &Want, held: Held) -> Option<(Arc<Machine>, Result<Grant, Refusal>)> {
+    pub(crate) fn grant(&self, want: &Want, held: Held) -> Option<Result<Grant, Refusal>> {
         let (machine, permit) = self.leave.as_ref()?;
-        Some((Arc::clone(machine), machine.grant(permit, want, held)))
+        Some(machine.grant(permit, want, held))
     }
 
     /// The operation was done, with these effects.

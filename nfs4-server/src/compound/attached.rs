@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nfs4_proto::{ClientId, ReferringCall, ReferringCallList};
-use nfs4_xdr::List;
 
+use crate::cb;
 use crate::state::{Session, SlotGuard};
 
 /// Client and session.
@@ -27,9 +27,6 @@ impl Attached {
 
     /// This request, for callbacks about what its reply tells (RFC 8881 §2.10.6.3).
     pub(crate) fn referring(&self) -> ReferringCallList {
-        ReferringCallList {
-            sessionid: *self.session.id(),
-            referring_calls: List::new(vec![self.request]).unwrap_or_default(),
-        }
+        cb::referring(*self.session.id(), self.request)
     }
 }

@@ -164,11 +164,10 @@ impl<'a> Ctx<'a> {
         self.attached.as_ref().map_or(Party::Local, |a| Party::Client(ClientKey(a.client.0)))
     }
 
-    /// Leave to wait for others. At most half of a session's slots do: the rest are for what ends the waiting. Else
-    /// NFS4ERR_DELAY.
+    /// Leave to wait for others; else NFS4ERR_DELAY.
     pub(crate) fn park(&self) -> Result<Waiting<'_>, Status> {
         let attached = self.attached.as_ref().ok_or(Status::OpNotInSession)?;
-        attached.session.wait().ok_or(Status::Delay)
+        attached.session.wait()
     }
 
     /// The client's address.

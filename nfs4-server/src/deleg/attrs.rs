@@ -87,7 +87,7 @@ impl Asking {
     }
 }
 
-fn stamp(time: Time) -> Stamp {
+pub(super) fn stamp(time: Time) -> Stamp {
     Stamp { seconds: time.seconds, nanos: time.nseconds }
 }
 

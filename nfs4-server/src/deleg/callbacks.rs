@@ -1,22 +1,20 @@
 //! Callbacks of delegations: RFC 8881 §20.1, §20.2, §20.5 to §20.7, §20.10.
 
-use nfs4_deleg::server::{CbOutcome, DelegRef, Grant, Kind, Stamp, Triple};
+use nfs4_deleg::server::{CbOutcome, DelegRef, Grant, Kind, Triple};
 use nfs4_proto::{
     Attr, AttrSet, CbArgOp, CbGetattrArgs, CbPushDelegArgs, CbRecallAnyArgs, CbRecallArgs, CbResOp,
-    CbWantsCancelledArgs, Fh, NfsTime, RecallTypes, ReferringCall, ReferringCallList, StateId, Status,
+    CbWantsCancelledArgs, Fh, RecallTypes, ReferringCall, ReferringCallList, StateId, Status,
 };
-use nfs4_xdr::List;
 
+use super::attrs::stamp;
 use super::tells;
-use crate::cb::{Callback, CbError};
+use crate::cb::{self, Callback, CbError};
 
 /// The call whose reply the callback may overtake (§2.10.6.3).
 fn referring(call: Option<Triple>) -> Vec<ReferringCallList> {
-    let list = |call: Triple| {
-        let one = ReferringCall { sequenceid: call.seq, slotid: call.slot };
-        Some(ReferringCallList { sessionid: call.session, referring_calls: List::new(vec![one])? })
-    };
-    call.and_then(list).into_iter().collect()
+    let list =
+        |call: Triple| cb::referring(call.session, ReferringCall { sequenceid: call.seq, slotid: call.slot });
+    call.map(list).into_iter().collect()
 }
 
 fn alone(op: CbArgOp) -> Callback {
@@ -79,10 +77,6 @@ pub(super) fn wants_cancelled(contended: bool, resourced: bool) -> Callback {
     }))
 }
 
-fn stamp(time: NfsTime) -> Stamp {
-    Stamp { seconds: time.seconds, nanos: time.nseconds }
-}
-
 /// What came of one. What is not answered in full, or carries a time that is none, was not answered.
 pub(super) fn outcome(answer: Result<Vec<CbResOp>, CbError>) -> CbOutcome {
     let results = match answer {
@@ -110,7 +104,7 @@ pub(super) fn outcome(answer: Result<Vec<CbResOp>, CbError>) -> CbOutcome {
     let attrs = &ok.obj_attributes;
     let (Some(change), Some(size)) = (attrs.change(), attrs.size()) else { return CbOutcome::Refused };
     let times = (attrs.time_deleg_access(), attrs.time_deleg_modify());
-    if [times.0, times.1].into_iter().flatten().any(|time| time.nseconds >= 1_000_000_000) {
+    if [times.0, times.1].into_iter().flatten().any(|time| !time.is_valid()) {
         return CbOutcome::Refused;
     }
     CbOutcome::Attrs { change, size, access: times.0.map(stamp), modify: times.1.map(stamp) }
@@ -124,7 +118,7 @@ pub(super) fn of_today(deleg: DelegRef) -> DelegRef {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nfs4_proto::{Attrs, GetattrOk};
+    use nfs4_proto::{Attrs, GetattrOk, NfsTime};
 
     #[test]
     fn only_what_a_client_says_of_itself_ends_a_recall() {

@@ -44,7 +44,7 @@ fn call(
     core: &Arc<Core>,
     machine: &Arc<Machine>,
     to: ClientKey,
-    (cb, about): (CbId, DelegId),
+    (cb, about): (CbId, Option<DelegId>),
     callback: Option<Callback>,
 ) {
     let (beside, machine) = (Arc::clone(core), Arc::clone(machine));
@@ -81,19 +81,19 @@ async fn carry(
             core.metrics.delegation("recalled", "");
             let stateid = machine.stateid(callbacks::of_today(deleg));
             let callback = fh.map(|fh| callbacks::recall(stateid, truncate, fh, referring));
-            call(core, machine, client, (cb, deleg.id), callback);
+            call(core, machine, client, (cb, Some(deleg.id)), callback);
         }
-        Action::GetAttr { cb, client, oid, times, referring } => {
+        Action::GetAttr { cb, client, times, referring, .. } => {
             let callback = fh.map(|fh| callbacks::getattr(fh, times, referring));
-            let about = machine.held_by(client, oid).map_or(DelegId(0), |held| held.deleg.id);
-            call(core, machine, client, (cb, about), callback);
+            // Whatever the answer, it ends no delegation.
+            call(core, machine, client, (cb, None), callback);
         }
         Action::Push { cb, client, oid, grant } => {
             tracing::debug!(client = client.0, ?oid, kind = ?grant.kind, "delegation pushed");
             core.metrics.delegation("pushed", "");
             let stateid = machine.stateid(grant.deleg);
             let callback = fh.map(|fh| callbacks::push(stateid, &grant, fh));
-            call(core, machine, client, (cb, grant.deleg.id), callback);
+            call(core, machine, client, (cb, Some(grant.deleg.id)), callback);
         }
         Action::RecallAny { client, keep } => tell(core, client, callbacks::recall_any(keep)),
         Action::Available { client, kind } => tell(core, client, callbacks::available(kind)),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use nfs4_deleg::server::{
-    Action, Admit, AttrsFrom, CbOutcome, Config, Covers, DelegId, DelegRef, Delegations, Effect, Event,
+    Action, Admit, AttrsFrom, CbId, CbOutcome, Config, Covers, DelegId, DelegRef, Delegations, Effect, Event,
     Grant, Intent, Listed, OwnAttrs, Party, Permit, Refusal, WaitId, Want,
 };
 use nfs4_deleg::{ClientKey, Now, Oid};
@@ -219,6 +219,13 @@ impl Machine {
         }
     }
 
+    fn look(self: &Arc<Self>, inner: &mut Inner, from: AttrsFrom) -> Look {
+        match from {
+            AttrsFrom::Ask(id) => Look::Wait(self.park(inner, id)),
+            AttrsFrom::Backend | AttrsFrom::Overlay(_) | AttrsFrom::Delay => Look::From(from),
+        }
+    }
+
     fn park(self: &Arc<Self>, inner: &mut Inner, id: WaitId) -> Parked {
         let (tell, told) = oneshot::channel();
         inner.waiting.insert(id, tell);
@@ -312,28 +319,28 @@ impl Machine {
         drop(ended);
     }
 
-    /// A callback ended.
-    pub(crate) fn called(&self, cb: nfs4_deleg::server::CbId, about: DelegId, outcome: CbOutcome) {
+    /// A callback ended. `about`: the delegation that its end may end.
+    pub(crate) fn called(&self, cb: CbId, about: Option<DelegId>, outcome: CbOutcome) {
         let ended = self.step(|inner, now| {
             inner.machine.handle_event(now, Event::CbDone { cb, outcome });
-            (!inner.machine.knows(about)).then(|| inner.end(about, now))
+            about.filter(|id| !inner.machine.knows(*id)).map(|id| inner.end(id, now))
         });
         drop(ended);
     }
 
     /// Where the attributes of a file come from.
     pub(crate) fn attrs_of(self: &Arc<Self>, party: Party, oid: Oid) -> Look {
-        self.step(|inner, now| match inner.machine.attrs_of(now, party, oid) {
-            AttrsFrom::Ask(id) => Look::Wait(self.park(inner, id)),
-            from @ (AttrsFrom::Backend | AttrsFrom::Overlay(_) | AttrsFrom::Delay) => Look::From(from),
+        self.step(|inner, now| {
+            let from = inner.machine.attrs_of(now, party, oid);
+            self.look(inner, from)
         })
     }
 
     /// The same, for one that was told to go on; `own` is what the file has now.
     pub(crate) fn attrs_again(self: &Arc<Self>, id: WaitId, own: OwnAttrs) -> Look {
-        self.step(|inner, now| match inner.machine.attrs_again(now, id, own) {
-            AttrsFrom::Ask(id) => Look::Wait(self.park(inner, id)),
-            from @ (AttrsFrom::Backend | AttrsFrom::Overlay(_) | AttrsFrom::Delay) => Look::From(from),
+        self.step(|inner, now| {
+            let from = inner.machine.attrs_again(now, id, own);
+            self.look(inner, from)
         })
     }
 
@@ -425,11 +432,6 @@ impl Machine {
     /// TEST_STATEID.
     pub(crate) fn test(&self, client: ClientKey, deleg: DelegRef) -> Result<(), Status> {
         self.lock().machine.test(client, deleg)
-    }
-
-    /// The delegation of a client on a file.
-    pub(crate) fn held_by(&self, client: ClientKey, oid: Oid) -> Option<Listed> {
-        self.lock().machine.held_by(client, oid)
     }
 
     /// Whether the client has a want on the file already.

@@ -101,14 +101,18 @@ impl Core {
         }
     }
 
+    fn grace_may_be_over(&self) {
+        if self.grace_told.load(Ordering::Relaxed) != self.state.in_grace() {
+            self.tell_grace();
+        }
+    }
+
     /// A client has reclaimed.
     pub(crate) fn reclaimed(&self, client: ClientId) {
         for (_, machine) in self.exports.machines() {
             machine.event(Event::ReclaimComplete(ClientKey(client.0)));
         }
-        if self.grace_told.load(Ordering::Relaxed) != self.state.in_grace() {
-            self.tell_grace();
-        }
+        self.grace_may_be_over();
     }
 
     /// What time brings. `courtesy`: clients whose lease is over.
@@ -122,9 +126,7 @@ impl Core {
                 let _ = self.state.evict_courtesy(now, *client);
             }
         }
-        if self.grace_told.load(Ordering::Relaxed) != self.state.in_grace() {
-            self.tell_grace();
-        }
+        self.grace_may_be_over();
         let mut used = [0_usize; 3];
         for (_, machine) in &machines {
             let (held, wants, parked) = machine.used();

@@ -2,12 +2,12 @@
 
 use nfs4_deleg::server::{Effect, Intent};
 use nfs4_proto::{
-    Attr, AttrSet, Attrs, GetattrArgs, GetattrOk, NfsTime, Owner, SetTime, SetattrArgs, SetattrError,
-    StateId, Status, VerifyArgs,
+    Attr, AttrSet, Attrs, GetattrArgs, GetattrOk, Owner, SetTime, SetattrArgs, SetattrError, StateId, Status,
+    VerifyArgs,
 };
 
 use super::collect::{collect, suppattr_exclcreat, supported, to_set};
-use super::file_io::{Named, Use, delegation_of, key_of, opened};
+use super::file_io::{Named, Use, covering, delegation_of, key_of, opened};
 use super::{acl, convert};
 use crate::backend::{self, FileKind, Marks, SetMeta, Time, Who};
 use crate::compound::Ctx;
@@ -42,10 +42,7 @@ pub(crate) async fn nverify(ctx: &mut Ctx<'_>, args: VerifyArgs) -> Result<(), S
 fn time_to_set(time: SetTime) -> Result<backend::SetTime, Status> {
     match time {
         SetTime::Server => Ok(backend::SetTime::Now),
-        SetTime::Client(NfsTime { seconds, nseconds }) if nseconds < 1_000_000_000 => {
-            Ok(backend::SetTime::To(Time { seconds, nseconds }))
-        }
-        SetTime::Client(_) => Err(Status::Inval),
+        SetTime::Client(time) => checked(time).map(backend::SetTime::To),
     }
 }
 
@@ -69,8 +66,8 @@ fn plain_mode(mode: u32) -> Result<(u32, u32), Status> {
     masked(mode & MODE, MODE)
 }
 
-fn checked(time: NfsTime) -> Result<Time, Status> {
-    if time.nseconds < 1_000_000_000 { Ok(time) } else { Err(Status::Inval) }
+fn checked(time: Time) -> Result<Time, Status> {
+    if time.is_valid() { Ok(time) } else { Err(Status::Inval) }
 }
 
 fn marks(attrs: &Attrs) -> (Marks, Marks) {
@@ -153,17 +150,14 @@ fn delegated_times(
     if access.is_none() && modify.is_none() {
         return Ok(None);
     }
-    if [access, modify].into_iter().flatten().any(|time| time.nseconds >= 1_000_000_000)
+    if [access, modify].into_iter().flatten().any(|time| !time.is_valid())
         || attrs.time_access_set().is_some()
         || attrs.time_modify_set().is_some()
     {
         return Err(Status::Inval);
     }
-    let delegation = delegation_of(ctx, place, stateid).ok_or(Status::BadStateId)?;
     // For reading, the access time alone is delegated.
-    let covers = delegation.check(ctx.client()?, modify.is_some());
-    let covers =
-        covers.map_err(|status| if status == Status::OpenMode { Status::BadStateId } else { status })?;
+    let (delegation, covers) = covering(ctx, place, stateid, modify.is_some())?;
     if !covers.times {
         return Err(Status::BadStateId);
     }

@@ -83,6 +83,22 @@ pub(crate) fn delegation_of(ctx: &Ctx<'_>, place: &Place, stateid: StateId) -> O
     Some(Named { machine: Arc::clone(machine), deleg, oid: place.node.oid })
 }
 
+/// The same where nothing else would do: BAD_STATEID for every other stateid, and for a delegation that does not allow
+/// to write, where the operation knows no OPENMODE (§15.2).
+pub(crate) fn covering(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    stateid: StateId,
+    write: bool,
+) -> Result<(Named, Covers), Status> {
+    let delegation = delegation_of(ctx, place, stateid).ok_or(Status::BadStateId)?;
+    match delegation.check(ctx.client()?, write) {
+        Ok(covers) => Ok((delegation, covers)),
+        Err(Status::OpenMode) => Err(Status::BadStateId),
+        Err(status) => Err(status),
+    }
+}
+
 impl Named {
     /// What it covers, for this client and object.
     pub(crate) fn check(&self, client: ClientId, write: bool) -> Result<Covers, Status> {

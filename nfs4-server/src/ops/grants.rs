@@ -174,7 +174,7 @@ pub(crate) async fn offer(
     };
     let times = asked.times.then_some(times);
     let held = Held { handle: Box::from(&*backend.handle(&place.node)), opened, times };
-    let Some((machine, answer)) = permit.grant(&want, held) else {
+    let Some(answer) = permit.grant(&want, held) else {
         return Ok((false, asked.without_machine()));
     };
     match answer {

@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::access::open_file;
 use super::attrs::{exclusive_set, settable};
-use super::file_io::{delegation_of, key_of};
+use super::file_io::{covering, key_of};
 use super::grants::{Asked, asked, claimed, offer};
 use super::{convert, names};
 use crate::backend::{Create, CreateMode, FileKind, Oid, OpenAccess, Opened, SetMeta};
@@ -123,16 +123,10 @@ pub(crate) async fn open(ctx: &mut Ctx<'_>, args: OpenArgs) -> Result<OpenOk, St
     })
 }
 
-/// CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH: the client's delegation must allow what is opened. OPEN knows no OPENMODE
-/// (§15.2).
+/// CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH: the client's delegation must allow what is opened.
 fn covered(ctx: &Ctx<'_>, stateid: StateId, place: &Place, shares: Shares) -> Result<(), Status> {
     let stateid = ctx.stateid(stateid, false)?;
-    let open_mode = |status| if status == Status::OpenMode { Status::BadStateId } else { status };
-    delegation_of(ctx, place, stateid)
-        .ok_or(Status::BadStateId)?
-        .check(ctx.client()?, shares.write)
-        .map(|_| ())
-        .map_err(open_mode)
+    covering(ctx, place, stateid, shares.write).map(|_| ())
 }
 
 fn no_create(how: &OpenHow) -> Result<(), Status> {

@@ -162,14 +162,15 @@ impl Session {
         self.running.load(Ordering::SeqCst) & !CLOSED != 0
     }
 
-    /// Counts a request in that waits for others; none where half of the slots wait already.
-    pub(crate) fn wait(&self) -> Option<Waiting<'_>> {
+    /// Leave to wait for others. At most half of the slots do: the rest are for what ends the waiting. Else
+    /// NFS4ERR_DELAY.
+    pub(crate) fn wait(&self) -> Result<Waiting<'_>, Status> {
         let most = self.slots.highest().0.saturating_add(1) / 2;
         if self.waiting.fetch_add(1, Ordering::Relaxed) < most {
-            return Some(Waiting(self));
+            return Ok(Waiting(self));
         }
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        None
+        Err(Status::Delay)
     }
 
     /// The reply to the request on this slot brings a delegation.

@@ -53,7 +53,7 @@ fn check_times(set: &SetMeta) -> Result<(), Fault> {
 
 fn check_time(time: Option<SetTime>) -> Result<(), Fault> {
     match time {
-        Some(SetTime::To(time)) if time.nseconds >= 1_000_000_000 => Err(Fault::Inval),
+        Some(SetTime::To(time)) if !time.is_valid() => Err(Fault::Inval),
         Some(SetTime::To(_) | SetTime::Now) | None => Ok(()),
     }
 }
