@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use nfs4_proto::{ArgOp, CreateSessionFlags, Fh, OpenClaim, OpenHow, ShareAccess, ShareDeny, Status, Want};
+use nfs4_proto::{ArgOp, Fh, OpenClaim, OpenHow, ShareAccess, ShareDeny, Status, Want};
 use nfs4_tests::wire::{Delegation, Peer, Spec, delegation_of, ops, wanting};
 
 /// Upgrades a read delegation.
@@ -20,11 +20,8 @@ struct Args {
 
 async fn client(server: SocketAddr, owner: &str, last: u8) -> Peer {
     let mut spec = Spec::new(owner);
-    spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
     spec.from = Some(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)));
-    let mut peer = Peer::connect(server, spec).await;
-    peer.until_callable().await;
-    peer
+    Peer::callable(server, spec).await
 }
 
 /// A file that nobody holds.

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use nfs4_proto::{
-    ArgOp, CbArgOp, CreateSessionFlags, Fh, OpenClaim, OpenHow, ShareAccess, ShareDeny, StateId, Status, Want,
-};
+use nfs4_proto::{ArgOp, CbArgOp, Fh, OpenClaim, OpenHow, ShareAccess, ShareDeny, StateId, Status, Want};
 use tokio::task::JoinHandle;
 
 use super::Told;
@@ -37,12 +35,9 @@ pub struct Storm {
 /// A client that can be called.
 async fn client(address: SocketAddr, owner: &str) -> Peer {
     let mut spec = Spec::new(owner);
-    spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
     spec.fore.maxrequests = 64;
     spec.back.maxrequests = 64;
-    let mut peer = Peer::connect(address, spec).await;
-    peer.until_callable().await;
-    peer
+    Peer::callable(address, spec).await
 }
 
 /// Clients with files of their own, on which nothing is held.

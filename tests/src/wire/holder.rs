@@ -1,5 +1,6 @@
 //! A client that holds delegations and is called back.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use nfs4_proto::{
@@ -7,7 +8,7 @@ use nfs4_proto::{
     OpenDelegation, OpenHow, OpenOk, ShareAccess, ShareDeny, StateId, Status, Want, WantDelegationArgs,
 };
 
-use super::{Done, PATIENCE, Peer, TestServer, ops};
+use super::{Done, PATIENCE, Peer, Spec, TestServer, ops};
 
 /// A delegation.
 #[derive(Clone, Debug)]
@@ -58,15 +59,24 @@ pub fn want(want: ShareAccess) -> ArgOp {
 impl TestServer {
     /// A client with a back channel that the server has found to work.
     pub async fn holder(&self, owner: &str) -> Peer {
-        let mut spec = self.spec(owner);
-        spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
-        let mut peer = Peer::connect(self.address, spec).await;
-        peer.until_callable().await;
-        peer
+        Peer::callable(self.address, self.spec(owner)).await
+    }
+
+    /// One of user and group 2000, who owns nothing.
+    pub async fn stranger(&self, owner: &str) -> Peer {
+        Peer::callable(self.address, self.spec(owner).user(2000, 2000, &[])).await
     }
 }
 
 impl Peer {
+    /// A client with a back channel that the server has found to work.
+    pub async fn callable(address: SocketAddr, mut spec: Spec) -> Self {
+        spec.session_flags = CreateSessionFlags::CONN_BACK_CHAN;
+        let mut peer = Self::connect(address, spec).await;
+        peer.until_callable().await;
+        peer
+    }
+
     /// Waits until the server has asked whether the back channel works, and has read the answer.
     pub async fn until_callable(&mut self) {
         if self.raw.callbacks.is_empty() {

@@ -175,6 +175,13 @@ fn time(seconds: i64) -> NfsTime {
     NfsTime { seconds, nseconds: 0 }
 }
 
+/// A delegated modification time to set.
+fn modified(time: NfsTime) -> nfs4_proto::Attrs {
+    ops::attrs(|a| {
+        a.set_time_deleg_modify(time);
+    })
+}
+
 /// An hour after the file's own time, which the tests set to the past.
 const LATER: NfsTime = NfsTime { seconds: 1_000_003_600, nseconds: 0 };
 
@@ -192,24 +199,21 @@ async fn fs40_a_holder_sets_its_times_by_its_delegation_and_by_nothing_else() {
     let (_server, mut a, mut b, f) = two().await;
     aged(&mut a, &f).await;
     let held = hold_times(&mut a, &f).await;
-    let times = |modify| {
-        ops::attrs(|a| {
-            a.set_time_deleg_modify(modify);
-        })
-    };
     let _ = a
-        .run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, times(LATER))])
+        .run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, modified(LATER))])
         .await
         .fails(Status::BadStateId);
-    let _ =
-        b.run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(LATER))]).await.fails(Status::BadStateId);
+    let _ = b
+        .run(vec![ops::putfh(&f), ops::setattr(held.stateid, modified(LATER))])
+        .await
+        .fails(Status::BadStateId);
     // Not told by GETATTR.
     let told = a.attrs(&f, &[Attr::TimeDelegModify, Attr::Size]).await;
     assert_eq!((told.time_deleg_modify(), told.size()), (None, Some(7)));
     // The holder's own writing does not matter: what it says does.
     let _ = a.run(vec![ops::putfh(&f), ops::write(held.stateid, 0, b"CONTENT")]).await.ok();
     let _ = a
-        .run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(LATER)), give_back(held.stateid)])
+        .run(vec![ops::putfh(&f), ops::setattr(held.stateid, modified(LATER)), give_back(held.stateid)])
         .await
         .ok();
     assert_eq!(b.attrs(&f, &DATA).await.time_modify(), Some(LATER));
@@ -220,16 +224,11 @@ async fn a_delegated_time_counts_where_it_is_later_and_not_in_the_future() {
     let (_server, mut a, mut b, f) = two().await;
     aged(&mut a, &f).await;
     let held = hold_times(&mut a, &f).await;
-    let times = |modify| {
-        ops::attrs(|a| {
-            a.set_time_deleg_modify(modify);
-        })
-    };
-    let earlier = ops::setattr(held.stateid, times(time(999_999_999)));
+    let earlier = ops::setattr(held.stateid, modified(time(999_999_999)));
     let _ = a.run(vec![ops::putfh(&f), earlier]).await.ok();
     assert_eq!(a.attrs(&f, &DATA).await.time_modify(), Some(time(1_000_000_000)));
     let far = time(i64::MAX - 1);
-    let _ = a.run(vec![ops::putfh(&f), ops::setattr(held.stateid, times(far))]).await.ok();
+    let _ = a.run(vec![ops::putfh(&f), ops::setattr(held.stateid, modified(far))]).await.ok();
     assert_eq!(a.give_back(&held).await, Status::Ok);
     let seen = b.attrs(&f, &DATA).await.time_modify().unwrap();
     assert!(seen > LATER && seen.seconds < 100_000_000_000, "clamped to now: {seen:?}");
@@ -259,10 +258,7 @@ async fn others_see_the_times_that_a_holder_tells() {
 async fn delegated_times_give_no_other_rights() {
     let (server, mut a, _b, f) = two().await;
     let _ = a.run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, ops::mode(0o666))]).await.ok();
-    let mut spec = server.spec("other").user(2000, 2000, &[]);
-    spec.session_flags = nfs4_proto::CreateSessionFlags::CONN_BACK_CHAN;
-    let mut other = Peer::connect(server.address, spec).await;
-    other.until_callable().await;
+    let mut other = server.stranger("other").await;
     let held = hold_times(&mut other, &f).await;
     let both = ops::attrs(|a| {
         a.set_time_deleg_modify(LATER).set_mode(0o777);

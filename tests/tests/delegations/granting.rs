@@ -123,10 +123,7 @@ async fn fs15_what_is_held_is_not_given_again() {
 async fn who_may_not_read_gets_none_for_an_open_to_write() {
     let (server, mut a, _b, f) = two().await;
     let _ = a.run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, ops::mode(0o222))]).await.ok();
-    let mut spec = server.spec("other").user(2000, 2000, &[]);
-    spec.session_flags = nfs4_proto::CreateSessionFlags::CONN_BACK_CHAN;
-    let mut other = nfs4_tests::wire::Peer::connect(server.address, spec).await;
-    other.until_callable().await;
+    let mut other = server.stranger("other").await;
     let done = other.open_fh(&f, "o", wanting(ShareAccess::WRITE, Want::Any)).await.ok();
     assert_eq!(done.open().delegation, RESOURCE);
 }
@@ -135,10 +132,7 @@ async fn who_may_not_read_gets_none_for_an_open_to_write() {
 async fn an_open_for_reading_that_wants_to_write_needs_the_permission_to() {
     let (server, mut a, _b, f) = two().await;
     let _ = a.run(vec![ops::putfh(&f), ops::setattr(StateId::ANONYMOUS, ops::mode(0o644))]).await.ok();
-    let mut spec = server.spec("other").user(2000, 2000, &[]);
-    spec.session_flags = nfs4_proto::CreateSessionFlags::CONN_BACK_CHAN;
-    let mut other = nfs4_tests::wire::Peer::connect(server.address, spec).await;
-    other.until_callable().await;
+    let mut other = server.stranger("other").await;
     let done = other.open_fh(&f, "o", wanting(ShareAccess::READ, Want::Write)).await.ok();
     assert_eq!(done.open().delegation, RESOURCE);
     let done = other.open_fh(&f, "o", wanting(ShareAccess::READ, Want::Any)).await.ok();

@@ -17,9 +17,7 @@ async fn server() -> TestServer {
 
 /// The same client again, after a restart of the server, with a back channel that works.
 async fn again(server: &TestServer, before: &Peer) -> Peer {
-    let mut peer = Peer::connect(server.address, before.spec.clone().reclaiming()).await;
-    peer.until_callable().await;
-    peer
+    Peer::callable(server.address, before.spec.clone().reclaiming()).await
 }
 
 fn previous(kind: DelegationType, access: ShareAccess) -> ArgOp {
